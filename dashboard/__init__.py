@@ -1,1 +1,1 @@
-"""The dashboard: pages over the store's views, run by `streamlit run dashboard/app.py`."""
+"""The dashboard: pages that query a store. Start it with `streamlit run dashboard/app.py`."""

@@ -1,8 +1,8 @@
-"""Entry of the dashboard: the server, which answers this machine alone unless told otherwise.
+"""The dashboard's server. By default, only this machine can reach it.
 
-`streamlit run dashboard/app.py` imports this file for the server, which runs `main.py` for each
-page, and serves traces to page Timeline. `.streamlit/config.toml` beside this file sets the
-address, wherever Streamlit is started. The flag `--server.address` and the environment variable
+`streamlit run dashboard/app.py` imports this file. The server runs `main.py` for each page and
+serves traces to page Timeline. `.streamlit/config.toml` next to this file sets the address,
+whatever the working directory is. The flag `--server.address` and the environment variable
 STREAMLIT_SERVER_ADDRESS override it.
 """
 
@@ -26,7 +26,10 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 @asynccontextmanager
 async def started(_: st.App) -> AsyncIterator[None]:
-    """Says what is open to whom, and opens the browser, which Streamlit does not for an `App`."""
+    """Warn if the network can reach the server, and open the browser.
+
+    Streamlit itself does not open a browser for an `App`.
+    """
     send_at_once()
     address, port = st.get_option("server.address"), st.get_option("server.port")
     if not is_local(address):
@@ -41,11 +44,12 @@ async def started(_: st.App) -> AsyncIterator[None]:
 
 
 def send_at_once() -> None:
-    """Lets the server send a small packet before the browser has confirmed the last one.
+    """Set TCP_NODELAY: send small packets before the browser has acknowledged the previous ones.
 
-    A browser confirms after 40 ms, and a page needs a hundred small files. asyncio sets TCP_NODELAY
-    on the connections of a socket that was made for TCP by name, which Streamlit's is not. By now
-    Streamlit listens, keeps the socket to itself, and its connections inherit the option.
+    A browser may delay an acknowledgement by 40 ms, and a page loads a hundred small files.
+    asyncio sets TCP_NODELAY only if the listening socket names TCP as its protocol, and
+    Streamlit's socket does not. Streamlit already listens when this runs, but does not expose the
+    socket. Connections inherit the option from it.
     """
     for each in gc.get_objects():
         if type(each) is socket.socket and each.fileno() >= 0:
@@ -55,31 +59,31 @@ def send_at_once() -> None:
 
 
 def notice(address: str, port: int) -> str:
-    """What is open to whom where the server listens on an address that is not local."""
-    from dashboard import data  # its caches need Streamlit's runtime, which has started by now
+    """Return the warning for a server that listens on an address that is not local."""
+    from dashboard import data  # its caches need Streamlit's runtime, which runs by now
 
     at = "any address of this machine" if address in EVERYWHERE else address
     return (
-        f"tracehouse: open to the network, without a password: whoever reaches port {port} at {at} "
-        f"can read all runs in {data.path().absolute()}, also with SQL"
+        "tracehouse: the network can reach this server, and it has no password: anyone who can "
+        f"reach port {port} at {at} can read all runs in {data.path().absolute()}, also with SQL"
     )
 
 
-def trace(asked: QueryParams) -> ingest.ShownTrace:
-    """The trace that a query asks for, of a run in the store."""
+def trace(parameters: QueryParams) -> ingest.ShownTrace:
+    """Return the trace that a request's query parameters select."""
     from dashboard import data
 
-    return data.trace(asked)
+    return data.trace(parameters)
 
 
 def names() -> list[str]:
-    """What this server is called, by its options."""
+    """Return the host names and addresses in the server's options."""
     options = (st.get_option("server.address"), st.get_option("browser.serverAddress"))
     return [str(name) for name in options if name]
 
 
 PAGES = Path(__file__).parent / "main.py"
-st.App(PAGES)  # loads the configuration beside the script, which `prefix` needs
+st.App(PAGES)  # loads .streamlit/config.toml, which `prefix` needs
 app = st.App(PAGES, lifespan=started, routes=ingest.trace_routes(prefix(), trace, names))
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses
-    raise SystemExit("tracehouse: --server.address is empty: give one, such as 127.0.0.1")
+    raise SystemExit("tracehouse: --server.address is empty: set an address, such as 127.0.0.1")

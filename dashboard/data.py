@@ -1,4 +1,4 @@
-"""The store behind the pages: its path, connections to it, and cached results."""
+"""Access to the store: its path, its connection, and cached query results."""
 
 import argparse
 import sys
@@ -15,18 +15,21 @@ import ingest
 from dashboard.query import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
-LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"  # by when they ran
+LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"  # by the time of recording
 
 T = TypeVar("T")
 
 
 def path() -> Path:
-    """The store: `streamlit run dashboard/app.py -- --store DIR`, else ingest's default."""
+    """Return the path of the store: the option `-- --store DIR`, or ingest's default."""
     return Path(_arguments().store)
 
 
 def run_to_open() -> str | None:
-    """The newest run of the name in `-- --run NAME`, with which the dashboard opens."""
+    """Return the newest run with the name in the option `-- --run NAME`, to open at the start.
+
+    Return None if the option is absent or no run has that name.
+    """
     name = _arguments().run
     if not name:
         return None
@@ -62,21 +65,22 @@ def _cached(store: str, state: str, query: str, parameters: tuple[Any, ...]) -> 
 
 
 def _fetch(store: str, query: str, parameters: tuple[Any, ...]) -> pd.DataFrame:
-    """A cursor for each call: pages run in threads of their own."""
+    # Pages run in separate threads, so each call needs a cursor.
     with _connection(store).cursor() as cursor:
         return ingest.read(cursor, lambda: cursor.execute(query, list(parameters)).df())
 
 
-def look() -> list[str]:
-    """Reads which runs there are, newest first; results cached for another state are left behind.
+def refresh() -> list[str]:
+    """Read the store's state, and return the ids of its runs, newest first.
 
-    Called once for each run of the script. Raises ingest.IngestError where there is no store.
+    Called once per run of the script. Results cached for an earlier state are no longer used.
+    Raise ingest.IngestError if there is no store.
     """
     try:
         store = _store(str(path()))
         store.refresh()
     except Exception:
-        _stop_where_gone()
+        _stop_if_gone()
         raise
     st.session_state["store_state"] = store.state
     listed = rows(select("run_id", "run_overview", order_by=NEWEST_FIRST))
@@ -84,38 +88,38 @@ def look() -> list[str]:
 
 
 def faults() -> list[str]:
-    """A line for each run that is left out."""
+    """Return a line of text for each run that cannot be read."""
     return ingest.fault_lines(_store(str(path())).faults())
 
 
 def is_left_out(run: str) -> bool:
-    """Whether a run is in the store and cannot be read."""
+    """Return whether a run is in the store but cannot be read."""
     return run in _store(str(path())).faults()
 
 
 def rows(query: Query) -> pd.DataFrame:
-    """The rows of a query, from the cache while the store is as it was."""
+    """Return the rows of a query. They are cached until the store changes."""
     state = str(st.session_state["store_state"])
-    return _asked(lambda: _cached(str(path()), state, query.text, query.parameters))
+    return _or_stop(lambda: _cached(str(path()), state, query.text, query.parameters))
 
 
 def rows_of_call(query: Query, macro: str, arguments: tuple[Scalar, ...]) -> pd.DataFrame:
-    """The rows of a query over one call of a table macro that is slow; the cache keeps its rows.
+    """Return the rows of a query that calls a slow table macro once.
 
-    For this query, a temporary macro of that name returns the kept rows.
+    All rows of the call are cached. A temporary macro of the same name returns them to the query.
     """
     state = str(st.session_state["store_state"])
-    kept = _asked(lambda: _kept(str(path()), state, macro, arguments))
+    cached = _or_stop(lambda: _macro_rows(str(path()), state, macro, arguments))
     with _connection(str(path())).cursor() as cursor:
-        cursor.register("kept", kept)
-        parameters = ", ".join(f"unused_{place}" for place in range(len(arguments)))
-        cursor.execute(f"CREATE TEMP MACRO {macro}({parameters}) AS TABLE FROM kept")
+        cursor.register("cached", cached)
+        parameters = ", ".join(f"unused_{index}" for index in range(len(arguments)))
+        cursor.execute(f"CREATE TEMP MACRO {macro}({parameters}) AS TABLE FROM cached")
         return cursor.execute(query.text, list(query.parameters)).df()
 
 
 @st.cache_resource(show_spinner=False, max_entries=40)
-def _kept(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> Any:
-    """All rows of a macro's call, as an Arrow table."""
+def _macro_rows(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> Any:
+    """Return all rows of a macro call, as an Arrow table."""
     query = select("*", macro, arguments=arguments)
     with _connection(store).cursor() as cursor:
         return ingest.read(
@@ -124,12 +128,12 @@ def _kept(store: str, state: str, macro: str, arguments: tuple[Scalar, ...]) -> 
 
 
 def runs_of(selector: str) -> list[str]:
-    """The runs that `selector` names, as in `ingest diff`; cached while the store is as it was.
+    """Return the runs that `selector` names, as in `ingest diff`. Cached until the store changes.
 
-    Raises ingest.IngestError where there is none.
+    Raise ingest.IngestError if it names no run.
     """
     state = str(st.session_state["store_state"])
-    return _asked(lambda: _runs_of(str(path()), state, selector))
+    return _or_stop(lambda: _runs_of(str(path()), state, selector))
 
 
 @st.cache_data(show_spinner=False, max_entries=100)
@@ -139,9 +143,9 @@ def _runs_of(store: str, state: str, selector: str) -> list[str]:
 
 
 def sweep(tag: str) -> pd.DataFrame:
-    """`ingest.sweep_rows` of a sweep, from the cache while the store is as it was."""
+    """Return `ingest.sweep_rows` for a sweep. Cached until the store changes."""
     state = str(st.session_state["store_state"])
-    return _asked(lambda: _sweep(str(path()), state, tag))
+    return _or_stop(lambda: _sweep(str(path()), state, tag))
 
 
 @st.cache_data(show_spinner=False, max_entries=40)
@@ -153,12 +157,12 @@ def _sweep(store: str, state: str, tag: str) -> pd.DataFrame:
 def compared(
     base: Sequence[str], other: Sequence[str], rank: int | None, names: tuple[str, str]
 ) -> ingest.Comparison:
-    """`ingest.compare` of these runs, from the cache while the store is as it was.
+    """Return `ingest.compare` for these runs. Cached until the store changes.
 
-    Raises ingest.IngestError where a side has nothing to compare.
+    Raise ingest.IngestError if a side has nothing to compare.
     """
     state = str(st.session_state["store_state"])
-    return _asked(lambda: _compared(str(path()), state, tuple(base), tuple(other), rank, names))
+    return _or_stop(lambda: _compared(str(path()), state, tuple(base), tuple(other), rank, names))
 
 
 @st.cache_data(show_spinner=False, max_entries=40)
@@ -174,55 +178,55 @@ def _compared(
         return ingest.read(cursor, lambda: ingest.compare(cursor, base, other, rank, names))
 
 
-def _asked(ask: Callable[[], T]) -> T:
-    """What `ask` reads; the page ends with a word where the store is gone."""
+def _or_stop(read: Callable[[], T]) -> T:
+    """Return what `read` returns. Stop the page with a message if the store is gone."""
     try:
-        return ask()
+        return read()
     except Exception:
-        _stop_where_gone()
+        _stop_if_gone()
         raise
 
 
-def _stop_where_gone() -> None:
-    """Ends the page with a word where the store's files were taken away under it."""
+def _stop_if_gone() -> None:
+    """Stop the page with a message if the store's files no longer exist."""
     if not path().joinpath("runs").is_dir():
         st.error(
             f"The store `{path()}` is gone: it was moved or removed. "
-            "Put it back and reload this page, or serve another one.",
+            "Put it back and reload this page, or start the dashboard with another store.",
             icon=":material/folder_off:",
         )
         st.stop()
 
 
 def later(query: Query) -> Any:
-    """A function without arguments that fetches the rows, for downloads."""
+    """Return a function without arguments that fetches the rows, for downloads."""
     return partial(_fetch, str(path()), query.text, query.parameters)
 
 
 def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
-    """Changes the labels of runs, the one thing that the dashboard writes.
+    """Change the labels of runs. The dashboard writes nothing else to the store.
 
-    Raises ingest.IngestError where that fails; the runs before that one are changed.
+    Raise ingest.IngestError at the first run that cannot be changed. Earlier runs stay changed.
     """
     for run in runs:
         ingest.edit(_store(str(path())), run, changes)
 
 
-def trace(asked: QueryParams) -> ingest.ShownTrace:
-    """The trace for a request. Raises ingest.IngestError if there is none."""
+def trace(parameters: QueryParams) -> ingest.ShownTrace:
+    """Return the trace that a request selects. Raise ingest.IngestError if there is none."""
     store = _store(str(path()))
     store.refresh()
-    return ingest.trace_of(store, _connection(str(path())).cursor(), asked)
+    return ingest.trace_of(store, _connection(str(path())).cursor(), parameters)
 
 
 def console() -> ingest.Console:
-    """The read-only console, for queries that people write."""
+    """Return the read-only console, which runs queries that users write."""
     return _console(str(path()))
 
 
 @st.cache_data(show_spinner=False)
 def column_comments(view: str) -> dict[str, str]:
-    """What each column of a table or view means, from the database's own comments."""
+    """Return the comment of each column of a table or view, by column name."""
     query = select("column_name, comment", "duckdb_columns()", {"table_name": view})
     frame = _fetch(str(path()), query.text, query.parameters)
     return dict(zip(frame["column_name"], frame["comment"].fillna(""), strict=True))

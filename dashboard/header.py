@@ -1,4 +1,4 @@
-"""The bar at the top of each page: its name, the run, and the selectors, always in one place."""
+"""The bar at the top of each page: the title, the run, and the selectors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
 
 ALL_RUNS = "all picked runs"
-SELECTORS = ("of", "device")  # keys of widgets that not all pages have
+SELECTORS = ("of", "device")  # keys of widgets that some pages lack
 
 
 @dataclass(frozen=True)
 class Entry:
     """A page of the dashboard: its function, title, icon, question and scope.
 
-    scope         the store, one of the picked runs, or one or all of them
-    steps         the steps that it shows at first; None where the page has no steps
-    has_strip     whether the chart of steps stands below the bar
+    scope         "store": the whole store; "run": one of the picked runs; "runs": one or all
+    steps         the steps that it shows by default; None if the page has no step picker
+    has_strip     whether the chart of steps is below the bar
     """
 
     draw: Callable[[View], None]
@@ -37,7 +37,10 @@ class Entry:
 
 
 def show(entry: Entry) -> View | None:
-    """The bar. None, with a word on what to do, where the page needs a run and has none."""
+    """Draw the bar and return what it selects.
+
+    Return None, after a message, if the page needs a run and none is picked.
+    """
     picked: list[str] = st.session_state["runs"]
     st.session_state["is_new_page"] = st.session_state.get("page") != entry.title
     st.session_state["page"] = entry.title
@@ -46,8 +49,8 @@ def show(entry: Entry) -> View | None:
         if key in st.query_params:
             chosen.add(key)
         if key not in chosen and st.session_state["is_new_page"]:
-            st.session_state.pop(key, None)  # the default of another page
-        elif key in st.session_state:  # Streamlit forgets those that a page does not draw
+            st.session_state.pop(key, None)  # another page's default
+        elif key in st.session_state:  # Streamlit drops the state of undrawn widgets
             st.session_state[key] = st.session_state[key]
     bar = st.container(horizontal=True, vertical_alignment="center", key="bar")
     with bar:
@@ -68,7 +71,7 @@ def show(entry: Entry) -> View | None:
 
 
 def _of_run(entry: Entry, picked: list[str], bar: Any) -> View:
-    """The run, its device and its steps, each with a selector where there is a choice."""
+    """Return the run, its device and its steps, with a selector for each that can be chosen."""
     run = _run(entry, picked)
     devices = run_picker.measured_devices(run) if run else []
     if run is None or not devices:
@@ -106,7 +109,7 @@ def _steps(entry: Entry, run: str, device: Device, measured: Any) -> Steps:
 
 
 def _chips(run: str) -> None:
-    """What the run is called, and what ran on which device, when."""
+    """Show the run's id, model, mode, device and time as badges."""
     (row,) = data.rows(select("*", "run_overview", {"run_id": run})).itertuples()
     when = row.ingested_at if formatting.missing(row.started_at) else row.started_at
     facts = [row.model, row.mode, row.device_name, formatting.moment(when)]

@@ -1,4 +1,4 @@
-"""What the dashboard shows: navigation, the run picker, and the page that was asked for."""
+"""The script that draws the dashboard: navigation, run picker and the current page."""
 
 from functools import partial
 from pathlib import Path
@@ -28,14 +28,12 @@ from dashboard.widgets import page_change, run_picker
 
 HERE = Path(__file__).parent
 PAGES = {
-    "runs": Entry(
-        runs.page, "Runs", "list", "Which runs are in the store, and what is each of them like?"
-    ),
+    "runs": Entry(runs.page, "Runs", "list", "Which runs are in the store, and how fast are they?"),
     "overview": Entry(
         overview.page,
         "Overview",
         "dashboard",
-        "How long does a step take, and what does the time go into?",
+        "How long does a step take, and where does the time go?",
         scope="run",
         steps="median",
     ),
@@ -88,7 +86,7 @@ PAGES = {
         memory.page,
         "Memory",
         "memory_alt",
-        "What held the device's memory, and when?",
+        "What used the device's memory, and when?",
         scope="runs",
         steps="all",
         has_strip=True,
@@ -112,7 +110,7 @@ PAGES = {
         sweeps.page,
         "Sweeps",
         "tune",
-        "Which variant is the fastest, and does it still make the same?",
+        "Which variant is the fastest, and is its output unchanged?",
     ),
     "trends": Entry(
         trends.page,
@@ -120,12 +118,12 @@ PAGES = {
         "timeline",
         "How did the metrics change over time, and at which run?",
     ),
-    "sql": Entry(sql.page, "SQL", "terminal", "Ask the store anything."),
+    "sql": Entry(sql.page, "SQL", "terminal", "Query the store with SQL."),
 }
 
 
 def main() -> None:
-    """Draws one page."""
+    """Draw the current page."""
     st.set_page_config(
         page_title="tracehouse",
         page_icon=str(HERE / "icon.svg"),
@@ -150,17 +148,17 @@ def main() -> None:
     page = st.navigation([home, *pages.values()], expanded=True)
     page_change.carry_out()
     try:
-        run_ids = data.look()
+        run_ids = data.refresh()
     except ingest.IngestError as error:
-        st.error(f"No store to show: {error}", icon=":material/error:")
-        st.markdown("Name one with `streamlit run dashboard/app.py -- --store DIR`.")
+        st.error(f"Cannot open the store: {error}", icon=":material/error:")
+        st.markdown("To open another store, run `streamlit run dashboard/app.py -- --store DIR`.")
         return
     if page is home:
-        asked = {key: st.query_params.get_all(key) for key in st.query_params}
-        if not asked and (run := data.run_to_open()):
-            asked = {run_picker.RUN_KEY: [run]}
-        opened = pages["overview" if run_picker.RUN_KEY in asked else "runs"]
-        st.switch_page(opened, query_params=asked)
+        parameters = {key: st.query_params.get_all(key) for key in st.query_params}
+        if not parameters and (run := data.run_to_open()):
+            parameters = {run_picker.RUN_KEY: [run]}
+        target = pages["overview" if run_picker.RUN_KEY in parameters else "runs"]
+        st.switch_page(target, query_params=parameters)
     is_new_page = st.session_state.get("url_path") != page.url_path
     st.session_state["url_path"] = page.url_path
     with st.sidebar:
@@ -182,11 +180,11 @@ def _draw(entry: Entry) -> None:
 
 
 def nothing_yet() -> None:
-    """What to do with an empty store."""
+    """Explain how to add a run to an empty store."""
     st.title("No runs yet")
-    st.markdown("Add a directory of profiler output, or a single trace, then reload this page:")
+    st.markdown("Add a directory of profiler output or a single trace, then reload this page:")
     st.code(f"ingest add run_dir/ --store {data.path()}", language="bash")
-    st.markdown("`capture flux --tiny --out run_dir` makes one to try.")
+    st.markdown("To try it out, record such a directory with `capture flux --tiny --out run_dir`.")
 
 
 if __name__ == "__main__":

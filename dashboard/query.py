@@ -1,4 +1,4 @@
-"""Queries over the store's views: bound parameters to run, literals to read."""
+"""Queries over the store's views. They run with bound parameters and print with literals."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,8 @@ from textwrap import indent
 
 import ingest
 
-PLACE = re.compile(r"'(?:[^']|'')*'|\$(\d+)")  # a parameter, or a literal that may look like one
+# A parameter, or a string literal, which may contain the text of a parameter.
+PARAMETER = re.compile(r"'(?:[^']|'')*'|\$(\d+)")
 CONDITION = re.compile(r"(.+?)(?: ([<>]=?|<>))?", re.DOTALL)
 
 Scalar = str | int | float | None
@@ -22,9 +23,9 @@ class Query:
     parameters: tuple[Scalar, ...] = ()
 
     def inlined(self) -> str:
-        """The query with its parameters as SQL literals, to be read and run elsewhere."""
+        """Return the query with its parameters as SQL literals, to read or to run elsewhere."""
         literals = [ingest.literal(value) for value in self.parameters]
-        return PLACE.sub(
+        return PARAMETER.sub(
             lambda found: literals[int(found[1]) - 1] if found[1] else found[0], self.text
         )
 
@@ -41,12 +42,12 @@ def select(
     order_by: str | None = None,
     limit: int | None = None,
 ) -> Query:
-    """SELECT columns FROM a view, or a table macro with arguments, with conditions.
+    """Return a SELECT from a view, or from a table macro if there are `arguments`.
 
-    `where` maps a column, or a column and an operator (`start_ns <`), to a value; a sequence means
-    any of its values, None means null. `given` are queries that the source names, for macros that
-    take the name of a relation. `containing` is an expression and what its text must contain, in
-    upper or lower case.
+    `where` maps a column, or a column and an operator (`start_ns <`), to a value. A sequence
+    matches any of its values, and None matches null. `given` maps names to queries: macros that
+    take the name of a relation can read them by that name. `containing` is an expression and a
+    text that it must contain, ignoring case.
     """
     parameters: list[Scalar] = []
 
@@ -55,13 +56,13 @@ def select(
         return f"${len(parameters)}"
 
     def within(query: Query) -> str:
-        return PLACE.sub(
+        return PARAMETER.sub(
             lambda found: bound(query.parameters[int(found[1]) - 1]) if found[1] else found[0],
             query.text,
         )
 
     relations = [
-        # Materialised, it would hide the run, and DuckDB would read the files of all.
+        # Materialised, it would hide the run, and DuckDB would read the files of all runs.
         f"{name} AS NOT MATERIALIZED (\n{indent(within(query), '    ')}\n)"
         for name, query in (given or {}).items()
     ]
@@ -100,5 +101,5 @@ def _condition(column: str) -> tuple[str, str]:
 
 
 def call(columns: str, macro: str, arguments: Sequence[Scalar], order_by: str) -> Query:
-    """SELECT columns FROM a table macro with arguments."""
+    """Return a SELECT from a table macro with arguments."""
     return select(columns, macro, arguments=arguments, order_by=order_by)

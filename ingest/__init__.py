@@ -1,4 +1,4 @@
-"""tracehouse's database: profiles in, Parquet tables and DuckDB views out.
+"""The database of tracehouse: model profiles as Parquet tables with DuckDB views.
 
 >>> import ingest
 >>> connection = ingest.connect("store")
@@ -88,7 +88,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Each name is imported when it is asked for: the command can heed Ctrl-C before that."""
+    """Import a public name at its first use, so that the command can handle Ctrl-C earlier."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f"{__name__}.{_MODULES[name]}")

@@ -1,8 +1,8 @@
-"""What can go wrong for a user of `ingest`: one family, caught once in the command line."""
+"""The exceptions of `ingest`. The command line catches their base class in one place."""
 
 
 class IngestError(Exception):
-    """A message for the user, one line, naming the file or run it is about."""
+    """An error with a one-line message for the user, which names the file or run."""
 
 
 class ProfileError(IngestError):
@@ -10,7 +10,7 @@ class ProfileError(IngestError):
 
 
 class StoreError(IngestError):
-    """The store, or a run in it, is missing or not usable."""
+    """A store, or a run in it, is missing or unusable."""
 
 
 class QueryError(IngestError):
@@ -18,8 +18,8 @@ class QueryError(IngestError):
 
 
 class MissingError(IngestError):
-    """A run does not hold what was asked for, or only without what that needs."""
+    """A run, or the store, lacks the requested data, or data that is needed for it."""
 
 
 class OutputError(IngestError):
-    """A file cannot be written."""
+    """Output cannot be written: a file, or to a port."""

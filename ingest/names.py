@@ -1,15 +1,15 @@
-"""Names that rankings give to unknown things. The SQL writes them; Python reads them from here.
+"""Placeholder names, in parentheses, for rows of rankings without a name. The SQL writes them.
 
-A test finds no other name in brackets in the SQL.
+A test ensures that the SQL writes no other name in parentheses.
 """
 
 UNKNOWN = "(unknown)"
-OTHER = "(other)"  # what a flame graph has no room for
+OTHER = "(other)"  # frames that are too small for a flame graph
 NO_OP = "(no op)"  # device activity without a launch record, or launched outside of operators
 NO_LAUNCH = "(no launch)"  # device activity without a launch record
 NO_STACK = "(no stack)"
 NO_MODULE = "(no module)"
 NO_OPERATOR = "(no operator)"
 NO_CATEGORY = "(no category)"
-BEFORE_TRACE = "(before the trace)"  # memory that was there when the recording began
-NOT_FOLLOWED = "(not followed)"  # memory of which no addresses were recorded
+BEFORE_TRACE = "(before the trace)"  # memory allocated before the recording began
+NOT_FOLLOWED = "(not followed)"  # memory without recorded addresses

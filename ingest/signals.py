@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command in order, and neither gets lost."""
+"""Handling of Ctrl-C (SIGINT) and SIGTERM: both end a command cleanly, and neither is lost."""
 
 import os
 import signal
@@ -12,9 +12,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def interruptible() -> Iterator[list[signal.Signals]]:
-    """Within, both raise KeyboardInterrupt, and are listed in what this yields.
+    """Let both signals raise KeyboardInterrupt in the body. Yield a list of the received signals.
 
-    DuckDB passes an interrupt on as an error of its own: the list tells what it was.
+    DuckDB turns an interrupt into an error of its own, so the list is needed to recognise it.
     """
     received: list[signal.Signals] = []
 
@@ -28,7 +28,7 @@ def interruptible() -> Iterator[list[signal.Signals]]:
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Within, both end the process at once: for its start, when nothing is to be put in order."""
+    """Let both signals end the process at once, for its start, when nothing needs a cleanup."""
 
     def end(number: int, _: FrameType | None) -> None:
         os.write(2, f"error: stopped ({signal.Signals(number).name})\n".encode())
@@ -42,7 +42,7 @@ def ending() -> Iterator[None]:
 def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in SIGNALS}
     for number in SIGNALS:
-        if before[number] is not signal.SIG_IGN:  # as in the background of a shell's script
+        if before[number] is not signal.SIG_IGN:  # ignored in background jobs of shell scripts
             signal.signal(number, handler)
     try:
         yield
@@ -53,11 +53,12 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Within, both wait, and processes started never see Ctrl-C, which a terminal sends to all.
+    """Defer both signals until the end of the body. Processes started in it never get Ctrl-C.
 
-    A process that is interrupted while it starts prints a traceback, as does one whose parent is.
+    A terminal sends Ctrl-C to all its processes. A process that is interrupted while it starts
+    would print a traceback.
     """
-    if threading.current_thread() is not threading.main_thread():  # signals are not its business
+    if threading.current_thread() is not threading.main_thread():  # only it handles signals
         yield
         return
     waiting: list[int] = []

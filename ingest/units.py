@@ -1,6 +1,6 @@
-"""How numbers, times, bytes and names are written, in the terminal and on pages alike.
+"""Formatting of numbers, times, sizes and names, for the terminal and for pages.
 
-A value that is not known (None, NaN or a missing cell of a data frame) is written as a dash.
+An unknown value (None, NaN or a missing cell of a data frame) is formatted as a dash.
 """
 
 import re
@@ -14,19 +14,19 @@ from typing import TypeGuard, TypeVar
 T = TypeVar("T")
 
 UNKNOWN = "–"
-TENFOLD = 900  # percent more than it was
+TENFOLD = 900  # the increase to ten times a value, in percent
 DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?) ?(ns|us|µs|ms|s)")
 TIMES = {"ns": 1, "µs": 10**3, "ms": 10**6, "s": 10**9}  # in ns
 SIZES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # in bytes
 
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
-FULL = 1_000 / 1_024  # of a unit of sizes, from which on it is used
+FULL = 1_000 / 1_024  # the smallest fraction of a size unit that is written in that unit
 
 NAME_WIDTH = 60
 LONGEST_CELL = 4_000
-# They have no shape of their own: a name that has them could clear a terminal's screen, or turn
-# the direction of the text around it.
+# Invisible characters. A name that contains them could clear the terminal's screen, or reverse the
+# direction of the text around it.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -45,7 +45,7 @@ TEMPLATE_NOISE = re.compile(
 
 
 def duration(ns: float | None, smallest: str = "ns") -> str:
-    """A time with three significant digits in the unit that suits, from `smallest` on: 12.3 ms."""
+    """Format a time with three significant digits, in a unit of at least `smallest`: 12.3 ms."""
     if not _is_known(ns):
         return UNKNOWN
     length = max(abs(float(f"{ns:.3g}")), TIMES[smallest])  # 999.9 µs are 1.00 ms
@@ -54,20 +54,20 @@ def duration(ns: float | None, smallest: str = "ns") -> str:
 
 
 def parse_duration(text: str) -> int:
-    """The ns of a time with its unit, such as `1.5s`, `20 ms` or `10us`.
+    """Parse a time with a unit, such as `1.5s`, `20 ms` or `10us`, and return it in ns.
 
-    Raises ValueError for any other text.
+    Raise ValueError for any other text.
     """
     found = DURATION.fullmatch(text.strip())
     if not found:
-        raise ValueError(f"{text!r} is no time with a unit, such as 1.5s, 20ms or 10us")
+        raise ValueError(f"{text!r} is not a time with a unit, such as 1.5s, 20ms or 10us")
     return round(Decimal(found[1]) * TIMES[found[2].replace("us", "µs")])
 
 
 def size(count: float | None, ones: str = "B") -> str:
-    """Bytes as torch prints them: 2.00 MiB; from 1,000 MiB on in GiB.
+    """Format a number of bytes as torch does: 2.00 MiB. 1,000 MiB or more are in GiB.
 
-    `ones` names those that are too few for a KiB.
+    `ones` is the unit of less than a KiB.
     """
     if not _is_known(count):
         return UNKNOWN
@@ -79,34 +79,37 @@ def size(count: float | None, ones: str = "B") -> str:
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
-    """A percentage, of 100: 47.4%."""
+    """Format a percentage, such as 47.4 for 47.4%."""
     if not _is_known(value):
         return UNKNOWN
     return f"{round(value, decimals) + 0.0:,.{decimals}f}%"  # + 0.0: no -0.0%
 
 
 def times(value: float | None) -> str:
-    """A factor: 1.84×."""
+    """Format a factor: 1.84×."""
     return f"{value:.2f}×" if _is_known(value) else UNKNOWN
 
 
 def count(value: float | None) -> str:
-    """A whole number: 132,104."""
+    """Format a whole number: 132,104."""
     return f"{value:,.0f}" if _is_known(value) else UNKNOWN
 
 
-def counted(number: int, thing: str) -> str:
-    """A number of things: 1 file, 1,200 files."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str) -> str:
+    """Format a number with a noun, which gets an `s` if needed: 1 file, 1,200 files."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def rate(gb_per_s: float | None) -> str:
-    """A rate in 10⁹ bytes per second: 8.37 GB/s."""
+    """Format a rate in 10⁹ bytes per second: 8.37 GB/s."""
     return f"{three_digits(gb_per_s)} GB/s" if _is_known(gb_per_s) else UNKNOWN
 
 
 def operations(count: float | None) -> str:
-    """Floating-point operations, or such per second without the unit's end: 1.77 MFLO."""
+    """Format a number of floating-point operations: 1.77 MFLO.
+
+    Append `PS` for operations per second.
+    """
     if not _is_known(count):
         return UNKNOWN
     size = max(float(f"{count:.3g}"), 1)  # 999,950 are 1.00 M
@@ -115,7 +118,7 @@ def operations(count: float | None) -> str:
 
 
 def per_step(value: float | None) -> str:
-    """A number of things per step, which need not be whole: 297, 7.5, 0.17."""
+    """Format a mean number per step: 297, 7.5, 0.17."""
     if not _is_known(value):
         return UNKNOWN
     decimals = 0 if value == round(value) or abs(value) >= 100 else 1 if abs(value) >= 1 else 2
@@ -123,7 +126,7 @@ def per_step(value: float | None) -> str:
 
 
 def amount(value: float | None, unit: str) -> str:
-    """A metric in its unit: `ns`, `bytes` or `count`. A time of zero has none."""
+    """Format a metric in its unit: `ns`, `bytes` or `count`. A time of zero has no unit."""
     if not _is_known(value):
         return UNKNOWN
     if unit == "ns":
@@ -134,56 +137,56 @@ def amount(value: float | None, unit: str) -> str:
 
 
 def change(value: float | None, written: Callable[[float | None], str]) -> str:
-    """A difference, with its sign: +1.23 ms, -4.5%."""
+    """Format a difference with its sign, by the formatter `written`: +1.23 ms, -4.5%."""
     return f"+{written(value)}" if _is_known(value) and value > 0 else written(value)
 
 
 def percent_change(value: float | None) -> str:
-    """A change in percent of what it was: +12.3%; from ten times as much on, the factor: ×10.2."""
+    """Format a change in percent: +12.3%. Ten times or more is written as a factor: ×10.2."""
     if _is_known(value) and value >= TENFOLD:
         return f"×{three_digits(1 + value / 100)}"
     return change(value, percent)
 
 
 def difference(value: float | None) -> str:
-    """A difference of values without a unit: 0.00317, 1.2e-07."""
+    """Format a small number without a unit, such as a difference: 0.00317, 1.2e-07."""
     return f"{value:.3g}" if _is_known(value) else UNKNOWN
 
 
 def three_digits(value: float) -> str:
-    """Three significant digits, at most three decimals, and all before the point: 0.123, 1,234."""
+    """Format a number with three significant digits, at most three decimals: 0.123, 1,234."""
     if not value:
         return "0"
     decimals = 2 - floor(log10(abs(float(f"{value:.3g}"))))
     return f"{value:,.{min(max(0, decimals), 3)}f}"
 
 
-def position(ns: int, stretch_ns: int) -> str:
-    """A moment in milliseconds, with as many decimals as tell the ends of a stretch apart."""
-    decimals = max(0, 8 - len(str(stretch_ns)))
+def position(ns: int, interval_ns: int) -> str:
+    """Format a time in ms, with enough decimals for an interval of this length."""
+    decimals = max(0, 8 - len(str(interval_ns)))
     return f"{ns / TIMES['ms']:,.{decimals}f} ms"
 
 
 def moment(value: datetime | None) -> str:
-    """A point in time, to the second."""
+    """Format a point in time, to the second."""
     return f"{value:%Y-%m-%d %H:%M:%S}" if _is_known(value) else UNKNOWN
 
 
 def address(value: float | None) -> str:
-    """An address of a device's memory: 0x7f3a00000000."""
+    """Format an address in a device's memory: 0x7f3a00000000."""
     return f"{int(value):#x}" if _is_known(value) else UNKNOWN
 
 
 def as_utf8(text: str) -> str:
-    """Text that can be stored and printed; a file's name may hold bytes that are no UTF-8.
+    """Escape bytes that are not UTF-8 as `\\xff`, so that text can be stored and printed.
 
-    Each such byte becomes an escape such as `\\xff`.
+    File names may contain such bytes.
     """
     return SURROGATE.sub(lambda found: ascii(found[0])[1:-1].replace("\\udc", "\\x"), text)
 
 
 def printable(text: str, longest: int = LONGEST_CELL) -> str:
-    """A name as a terminal can show it: on one line, clipped, with control characters escaped."""
+    """Prepare a name for a terminal: one line, clipped, with control characters escaped."""
     text = as_utf8(text)
     if len(text) > longest:
         text = text[: longest - 1] + "…"
@@ -191,13 +194,13 @@ def printable(text: str, longest: int = LONGEST_CELL) -> str:
 
 
 def clipped(text: str, width: int = NAME_WIDTH) -> str:
-    """At most `width` characters, on one line, with an ellipsis where some are missing."""
+    """Shorten a text to one line of at most `width` characters, with an ellipsis at the end."""
     text = CONTROL.sub("\ufffd", " ".join(text[: 4 * width].split()))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def middle_out(text: str, width: int) -> str:
-    """At most `width` characters: the beginning and the end, where similar names differ."""
+    """Shorten a text to `width` characters. Keep both ends, which differ in similar names."""
     text = clipped(text, len(text))
     if len(text) <= width:
         return text
@@ -205,11 +208,11 @@ def middle_out(text: str, width: int) -> str:
 
 
 def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
-    """An operator's or kernel's name without its namespaces, parameters and template noise.
+    """Shorten an operator's or kernel's name: remove namespaces, parameters, template arguments.
 
-    Of template arguments only the functor is kept, for kernels that are named after nothing else:
-    `void at::native::elementwise_kernel<128, 2, at::native::FillFunctor<int> >(…)` is
-    `elementwise_kernel<FillFunctor>`. Of AMD's GEMMs the operands, types and tile are kept.
+    A generic kernel keeps the functor of its template arguments:
+    `void at::native::elementwise_kernel<128, 2, at::native::FillFunctor<int> >(…)` becomes
+    `elementwise_kernel<FillFunctor>`. AMD's GEMMs keep operands, types and tile.
     """
     if not isinstance(name, str):
         return UNKNOWN
@@ -222,14 +225,14 @@ def short_name(name: str | None, width: int = NAME_WIDTH) -> str:
     qualified = re.split(r"[<(]", text, maxsplit=1)[0]
     is_function = text.rstrip().endswith((")", ">", "const"))
     if qualified == text or not is_function or not re.fullmatch(r"[\w:~]+", qualified):
-        return clipped(prefix + text, width)  # no signature of a C++ function
+        return clipped(prefix + text, width)  # not the signature of a C++ function
     parts = qualified.split("::")
     head = parts[-1]
     if re.fullmatch(r"kernel\d*", head, re.I) and len(parts) > 1:
         head = "::".join(parts[-2:])
     functor = _functor(text[len(qualified) :]) if GENERIC_HEAD.match(parts[-1]) else None
     if functor and functor.startswith("cutlass"):
-        return clipped(prefix + functor, width)  # it names the tile and the types
+        return clipped(prefix + functor, width)  # the functor contains the tile and the types
     return clipped(f"{prefix}{head}<{functor}>" if functor else prefix + head, width)
 
 
@@ -241,12 +244,12 @@ def _functor(arguments: str) -> str | None:
 
 
 def short_names(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
-    """The short name of each; those that would be equal are numbered."""
+    """Return the short name of each name. Equal short names are numbered."""
     return _apart({name: short_name(name, width) for name in names})
 
 
 def short_paths(names: Iterable[str], width: int = NAME_WIDTH) -> dict[str, str]:
-    """Lines of code and the like, each clipped; those that would be equal are numbered."""
+    """Return a clipped text for each path or line of code. Equal texts are numbered."""
     return _apart({name: clipped(name, width) for name in names})
 
 
@@ -260,5 +263,8 @@ def _apart(shortened: dict[str, str]) -> dict[str, str]:
 
 
 def _is_known(value: T | None) -> TypeGuard[T]:
-    """Data frames have NaN, NaT and NA in the place of None; the first two equal nothing."""
+    """Return whether a value is present.
+
+    Data frames have NaN, NaT or NA instead of None. NaN and NaT are unequal to themselves.
+    """
     return isinstance(value, Number | datetime) and value == value

@@ -1,4 +1,4 @@
-"""A piece of advice as a card: what was found, what to try, and the way to the evidence."""
+"""The card of a piece of advice: what was found, what to try, and links to the evidence."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from dashboard.widgets.view import View
 
 MOST_ROWS = 200
 NAME_WIDTH = 110
-SHORT_NS = 10_000  # kernels that take less on average are short
+SHORT_NS = 10_000  # kernels with a mean time below this are short
 
 
 def show(piece: Any, view: View) -> None:
-    """The card of a row of macro `advice_of_steps`."""
+    """Draw the card of a row of macro `advice_of_steps`."""
     kind = KINDS[piece.kind]
     with st.container(border=True, key=f"advice-{piece.kind}"):
-        figure, words = st.columns([1, 4], gap="medium")
-        with figure:
+        left, right = st.columns([1, 4], gap="medium")
+        with left:
             st.metric(
                 "at most",
                 formatting.duration(piece.bound_ns),
@@ -29,14 +29,14 @@ def show(piece: Any, view: View) -> None:
                 delta_color="off",
                 delta_arrow="off",
             )
-        with words:
+        with right:
             st.markdown(
                 f"**{title(piece.kind, view.is_host)}**  \n{formatting.literal(piece.finding)}"
             )
             if not formatting.missing(piece.kernel):
                 short = formatting.short_name(piece.kernel, NAME_WIDTH)
                 st.markdown(
-                    f"Most of it: {formatting.literal(short)}",
+                    f"Mostly: {formatting.literal(short)}",
                     help=None if short == piece.kernel else formatting.literal(piece.kernel),
                 )
             st.caption(f"Try: {formatting.literal(piece.remedy)}")
@@ -46,7 +46,7 @@ def show(piece: Any, view: View) -> None:
                 if in_row:
                     st.page_link(
                         st.session_state["pages"]["operators"],
-                        label="Its sequences",
+                        label="Kernel sequences",
                         icon=":material/bar_chart:",
                         query_params={**view.address(), "level": "op", "name": in_row},
                     )
@@ -55,13 +55,13 @@ def show(piece: Any, view: View) -> None:
 
 
 def _links(piece: Any, view: View) -> None:
-    """To the pages that show the evidence, at the place that it is about."""
+    """Draw links to the pages that show the evidence, with its rows selected."""
     pages = st.session_state["pages"]
     here = view.address()
     if not formatting.missing(piece.cause):
         st.page_link(
             pages["bubbles"],
-            label=f"Its gaps, on page Bubbles: {piece.cause}",
+            label=f"Gaps, on page Bubbles: {piece.cause}",
             icon=":material/hourglass_empty:",
             query_params={**here, "cause": piece.cause},
         )
@@ -69,7 +69,7 @@ def _links(piece: Any, view: View) -> None:
         if not formatting.missing(name):
             st.page_link(
                 pages["operators"],
-                label="Its calls, on page Operators",
+                label="Calls, on page Operators",
                 icon=":material/bar_chart:",
                 query_params={**here, "level": level, "name": name},
             )
@@ -84,7 +84,7 @@ def _links(piece: Any, view: View) -> None:
 
 
 def _most_in_a_row(view: View) -> str | None:
-    """Says which operator launches the most short kernels in a row, and returns its name."""
+    """Show the operator with the most short kernels in a row. Return its name, or None."""
     is_short = f"sum(device_ns) < {SHORT_NS} * sum(calls) * length"
     query = select(
         "name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns, "
@@ -101,20 +101,20 @@ def _most_in_a_row(view: View) -> str | None:
         return None
     times = formatting.counted(int(row.calls), "time")
     st.markdown(
-        f"Most in a row: **{formatting.literal(row.name)}** launches {row.length:,} kernels, "
-        f"{times}, {formatting.duration(row.device_ns)} in all. Can they be fused?"
+        f"**{formatting.literal(row.name)}** launches {row.length:,} short kernels in a row, "
+        f"{times}, for a total of {formatting.duration(row.device_ns)}. Can they be fused?"
     )
     return str(row.name)
 
 
 def _in_timeline(piece: Any, view: View) -> None:
-    """A link to the longest gap or call that a piece is about, in the steps of the view."""
+    """Draw a link to the longest gap or call of a piece of advice, in the steps of the view."""
     if view.device is None or view.is_host:
         return
     if not formatting.missing(piece.cause):
-        table, where, label = "bubbles", {"cause": piece.cause}, "The longest gap"
+        table, where, label = "bubbles", {"cause": piece.cause}, "Longest gap"
     elif not formatting.missing(piece.kernel):
-        table, where, label = "kernels", {"name": piece.kernel}, "The longest call"
+        table, where, label = "kernels", {"name": piece.kernel}, "Longest call"
     else:
         return
     query = select(
@@ -125,13 +125,13 @@ def _in_timeline(piece: Any, view: View) -> None:
         limit=1,
     )
     for longest in data.rows(query).itertuples():
-        moments = (int(longest.start_ns), int(longest.dur_ns))
+        times = (int(longest.start_ns), int(longest.dur_ns))
         label = f"{label}, in the timeline"
-        timeline_link.show(view.address(), view.device.rank, *moments, label=label)
+        timeline_link.show(view.address(), view.device.rank, *times, label=label)
 
 
 def _evidence(piece: Any, evidence: tuple[str, str, str, str], view: View) -> None:
-    """The rows behind the figures, fetched when they are asked for."""
+    """Show the rows behind the numbers, once the user opens the section."""
     source, names, sums, order = evidence
     if sums:
         query = select(f"{names}, {sums}", source, view.of_steps(), group_by=names, order_by=order)
@@ -140,7 +140,7 @@ def _evidence(piece: Any, evidence: tuple[str, str, str, str], view: View) -> No
         where = {"run_id": view.run, "rank": rank, "is_in_measured_step": True}
         query = select(names, source, where, order_by=order)
     opened = st.expander(
-        "The evidence",
+        "Evidence",
         key=f"evidence-{piece.kind}-{view.key}",
         on_change="rerun",
         icon=":material/table_rows:",
@@ -164,4 +164,4 @@ def _table(query: Query, view: str, key: str) -> None:
     )
     menu.show({key: query}, view)
     if len(frame) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS} of {len(frame):,}.")
+        st.caption(f"The first {MOST_ROWS} of {len(frame):,} rows. The menu has all of them.")

@@ -19,15 +19,15 @@ from dashboard.widgets import (
 from dashboard.widgets.view import View
 
 EXPLAINED = (
-    "Each is an upper bound; one that rests on the device's peak rate, which no real kernel has, "
-    "comes last. Idle time counts in one of them only; the time of a kernel can count "
-    "in two, so that they do not add up. All shares on this page are of the wall time of the "
+    "Each value is an upper bound. Bounds that assume the device's peak rate come last, because no "
+    "real kernel reaches it. Idle time counts in one piece of advice only. Kernel time can count "
+    "in two, so the values do not add up. All shares on this page are of the wall time of the "
     "steps shown."
 )
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     if view.device is None:
         incomplete_runs.no_activity(str(view.run))
         return
@@ -40,11 +40,11 @@ def page(view: View) -> None:
     critical_path.summary(view)
     if pieces.empty:
         st.success(
-            "Nothing stands out: what was looked at is below, with how little it could save.",
+            "There is no advice for these steps. The checks are below, with what they could save.",
             icon=":material/check:",
         )
     else:
-        menu.heading("What each can save at most", {"advice": query}, "advice")
+        menu.heading("Time that each can save at most", {"advice": query}, "advice")
         _ranking(pieces, view.is_host)
         for piece in pieces.itertuples():
             cards.show(piece, view)
@@ -53,7 +53,7 @@ def page(view: View) -> None:
 
 
 def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
-    """What the steps take, and the most that one piece of advice can save of it."""
+    """Show the times of the steps, and the most that one piece of advice can save."""
     with st.container(horizontal=True):
         metrics.wall(view, measured)
         metrics.busy_and_idle(measured, view.is_host)
@@ -68,7 +68,7 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
 
 
 def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
-    """How much each can save at most."""
+    """Show how much each piece of advice can save at most."""
     kinds = [advice_kinds.KINDS[kind] for kind in pieces["kind"]]
     titles = [advice_kinds.title(kind, is_host) for kind in pieces["kind"]]
     tables.show(
@@ -83,9 +83,9 @@ def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
 
 
 def _others(view: View, *, is_open: bool) -> None:
-    """What else was looked at, and what could not be judged; fetched when it is asked for."""
+    """Show the other checks, including those without a result, once the user opens the section."""
     opened = st.expander(
-        "Also looked at",
+        "Other checks",
         is_open,
         key="advice-others",
         on_change="rerun",
@@ -93,17 +93,17 @@ def _others(view: View, *, is_open: bool) -> None:
     )
     if opened.open:
         with opened:
-            _looked_at(view)
+            _checks(view)
 
 
-def _looked_at(view: View) -> None:
+def _checks(view: View) -> None:
     query = advice_kinds.others(view)
     frame = data.rows(query)
     frame = frame.assign(kind=[advice_kinds.title(kind, view.is_host) for kind in frame["kind"]])
     unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
     minor = frame.drop(unknown.index)
     for why, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:
-        st.caption(f"Not known, as {formatting.literal(str(why))}: {'; '.join(kinds)}.")
+        st.caption(f"Unknown, because {formatting.literal(str(why))}: {'; '.join(kinds)}.")
     if not minor.empty:
         st.caption("Minor findings, under 1% of the wall time or under 50 µs:")
         tables.show(
@@ -116,10 +116,10 @@ def _looked_at(view: View) -> None:
 
 
 def _unknown_ends(measured: Any) -> None:
-    """Time before the first activity and after the last, whose cause is unknown."""
+    """Show the time before the first activity and after the last one. Its cause is unknown."""
     ends = [
-        f"**{formatting.duration(ns)}** of {measured.steps_name} pass {place}"
-        for ns, place in (
+        f"**{formatting.duration(ns)}** of {measured.steps_name} is {position}"
+        for ns, position in (
             (measured.lead_ns, "before the first activity"),
             (measured.tail_ns, "after the last activity"),
         )
@@ -128,5 +128,5 @@ def _unknown_ends(measured: Any) -> None:
     if ends:
         st.caption(
             " and ".join(ends)
-            + ": bubbles lie between activities, so that this time has no cause and no advice here."
+            + ". Bubbles are between activities, so this time has no cause and no advice."
         )

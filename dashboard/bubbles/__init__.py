@@ -1,4 +1,4 @@
-"""Page Bubbles: when and why a device idled."""
+"""Page Bubbles: when and why a device was idle."""
 
 from dashboard.bubbles.page import page
 

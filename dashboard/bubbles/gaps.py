@@ -1,4 +1,4 @@
-"""The gaps of a device: the longest ones, and what the host was doing in all of them."""
+"""The longest gaps of a device, and what the host was doing in all gaps."""
 
 from typing import Any
 
@@ -13,22 +13,22 @@ from dashboard.widgets.view import View
 
 MOST = 200
 MOST_HOSTS = 1_000
-LEAST_AROUND_NS = 1_000  # that the timeline shows at each side of a gap
-# Of these a gap's details show the whole text.
+MIN_MARGIN_NS = 1_000  # the least time that the timeline shows on each side of a gap
+# The details of a gap show the full text of these columns.
 NAMES = {
     "op": "Host op",
     "host_frame": "Python frame",
     "before_kernel": "Before",
     "after_kernel": "After",
 }
-WHOLE = (
-    "A gap is listed whole, even where it began before its step. Idle counts it from the step's "
-    "start on, so that these can add up to another time."
+BEFORE_STEP = (
+    "A gap's time here includes the part before its step. Idle counts only the part in the step, "
+    "so the totals can differ."
 )
 
 
 def show(view: View, cause: str | None) -> None:
-    """The longest gaps, of one cause or of all; beside them what the ticked one is, or the host."""
+    """Show the longest gaps, of one cause or of all. Next to them: the ticked gap, or the host."""
     left, right = st.container(key="beside-gaps").columns([3, 2], gap="medium")
     with left:
         heading = menu.heading_line(f"Gaps: {cause}" if cause else "Gaps")
@@ -41,7 +41,7 @@ def show(view: View, cause: str | None) -> None:
 
 
 def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
-    """The table; the gap that is ticked, which the address carries and the timeline shows."""
+    """Draw the table and return the ticked gap. It is in the address, and the timeline shows it."""
     where = {**view.of_steps(), "lane": timeline_chart.GAPS}
     query = select(
         "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
@@ -54,7 +54,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
         menu.show({"gaps": query}, "gaps", view.files)
     frame = data.rows(query)
     if frame.empty:
-        st.caption("No gap.")
+        st.caption("There are no gaps.")
         return None
     frame = timeline.since_start(frame, timeline.recorded(view)[0])
 
@@ -64,12 +64,12 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
             zoom.TIME.reset()
             return
         start_ns, end_ns = (int(frame[edge].iloc[rows[0]]) for edge in ("start_ns", "end_ns"))
-        around = max(LEAST_AROUND_NS, (end_ns - start_ns) // 2)
+        around = max(MIN_MARGIN_NS, (end_ns - start_ns) // 2)
         zoom.TIME.to(max(0, start_ns - around), end_ns + around, **{zoom.GAP: str(start_ns)})
 
-    asked = list(frame["start_ns"].astype(str))
+    starts = list(frame["start_ns"].astype(str))
     chosen = st.query_params.get(zoom.GAP)
-    selected = [asked.index(chosen)] if chosen in asked else []
+    selected = [starts.index(chosen)] if chosen in starts else []
     tables.show(
         frame,
         "activity_timeline",
@@ -90,8 +90,8 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
         selected=selected,
         on_select=ticked,
     )
-    said = [f"The longest {len(frame)}. Tick one to zoom to it, and for its names in full."]
-    st.caption(" ".join(said if view.steps.is_whole else [*said, WHOLE]))
+    notes = [f"The longest {len(frame)}. Tick one to zoom to it and to see its full names."]
+    st.caption(" ".join(notes if view.steps.is_whole else [*notes, BEFORE_STEP]))
     if not selected:
         run_picker.remember(zoom.GAP, None)
         return None
@@ -99,7 +99,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
 
 
 def _hosts(view: View, cause: str | None) -> None:
-    """What the host did in the gaps."""
+    """Show what the host did in the gaps."""
     query = select(
         "cause, bubble_ns, host_op, host_frame, bubbles, longest_ns",
         "bubbles_of_steps",
@@ -118,9 +118,9 @@ def _hosts(view: View, cause: str | None) -> None:
 
 
 def _detail(view: View, gap: pd.Series) -> None:
-    """A gap: its cause, when it was, and its names in full."""
+    """Show a gap: its cause, its start, and its full names."""
     st.subheader(f"A gap of {formatting.duration(gap['dur_ns'])}", anchor=False)
-    st.caption(f"{colours.label(gap['part'])}, from {formatting.duration(gap['start_ns'])} on")
+    st.caption(f"{colours.label(gap['part'])}, from {formatting.duration(gap['start_ns'])}")
     if view.device:
         start_ns = timeline.recorded(view)[0] + int(gap["start_ns"])
         timeline_link.show(view.address(), view.device.rank, start_ns, int(gap["dur_ns"]))

@@ -1,4 +1,4 @@
-"""Page Bubbles: when and why a device, or a host, idled."""
+"""Page Bubbles: when and why a device or a host was idle."""
 
 import pandas as pd
 import streamlit as st
@@ -11,18 +11,18 @@ from dashboard.query import Query
 from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, split, timeline
 from dashboard.widgets.view import View
 
-HOST_IDLE = "No operator and no compiled code ran."
+HOST_IDLE = "Neither an operator nor compiled code ran."
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     if view.device is None:
         incomplete_runs.no_activity(str(view.run))
         return
     if view.is_host:
         st.info(
             f"{incomplete_runs.no_device([str(view.run)])} "
-            "The host counts as idle while no operator and no compiled code runs.",
+            "The host counts as idle while neither an operator nor compiled code runs.",
             icon=":material/memory:",
         )
     query = split.causes(view)
@@ -39,28 +39,28 @@ def page(view: View) -> None:
 
 
 def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
-    """The causes by lost time; the one ticked."""
+    """Draw the causes by idle time, and return the ticked one."""
     menu.heading("Causes", {"causes": query}, "causes", files=view.files)
     if frame.empty:
         whose = "host" if view.is_host else "device"
-        st.success(f"There is no gap: the {whose} was busy all the time.", icon=":material/check:")
+        st.success(f"There are no gaps: the {whose} was always busy.", icon=":material/check:")
         return None
     meanings = {part.name: part.text for part in ingest.parts()}
     if view.is_host:
         meanings["host"] = HOST_IDLE
     names = list(frame["cause"])
-    asked = st.query_params.get("cause")
+    cause = st.query_params.get("cause")
     rows = tables.show(
         frame.assign(meaning=frame["cause"].map(meanings)),
         "bubble_causes",
         key=f"causes-{view.key}",
         bars=["bubble_ns"],
-        colours=[colours.of(cause) for cause in names],
+        colours=[colours.of(name) for name in names],
         select="single-row",
-        selected=[names.index(asked)] if asked in names else [],
+        selected=[names.index(cause)] if cause in names else [],
     )
-    ask = "" if view.is_host else "Click a cause to see its gaps only, and what to try against it."
-    st.caption(_remedy(names[rows[0]]) if rows else ask)
+    hint = "" if view.is_host else "Click a cause to see only its gaps, and how to reduce them."
+    st.caption(_remedy(names[rows[0]]) if rows else hint)
     chosen = names[rows[0]] if rows else None
     run_picker.remember("cause", chosen)
     return chosen
@@ -68,4 +68,4 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
 
 def _remedy(cause: str) -> str:
     part = next(part for part in ingest.parts() if part.name == cause)
-    return f"Against **{cause}**: {part.remedy}" if part.remedy else ""
+    return f"To reduce **{cause}**: {part.remedy}" if part.remedy else ""

@@ -1,4 +1,4 @@
-"""What changed between two sides, in metrics; and what to bear in mind when reading them."""
+"""The changes of metrics between two sides, and warnings about their comparability."""
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +13,7 @@ from dashboard.widgets.metrics import HELP
 
 MOST_WARNINGS = 4
 TOP = 3
-ALIKE = 0.005  # of the wall time: less is no difference worth a word
+ALIKE = 0.005  # fraction of the wall time up to which a difference is ignored
 NO_DIFFERENCE = "no difference"
 DEVICE = {
     "wall": ("Wall time", HELP["wall"]),
@@ -31,7 +31,10 @@ HOST = {
 
 
 def show(pair: Pair) -> pd.DataFrame | None:
-    """Warnings, the answer in a sentence, and the metrics, which it returns by name."""
+    """Show warnings, a summary sentence, and the metrics. Return the metrics by name.
+
+    Return None if there is nothing to compare.
+    """
     frame = medians.metrics(pair)
     wall = frame.loc["wall"] if "wall" in frame.index else None
     if wall is None or formatting.missing(wall["base"]) or formatting.missing(wall["other"]):
@@ -59,37 +62,37 @@ def _nothing_to_compare(pair: Pair) -> None:
     for run in pair.runs.values():
         if run not in known:
             st.info(
-                f"**{formatting.literal(run)}** has no trace, and so no time to compare: add one "
-                "to it, or pick another run.",
+                f"**{formatting.literal(run)}** has no trace, so it has no times to compare. Add a "
+                "trace to it, or pick another run.",
                 icon=":material/timer_off:",
             )
 
 
 def _unlike(pair: Pair, sides: pd.DataFrame) -> str | None:
-    """Why the metrics of the two sides are not divided, if they are not."""
+    """Return why no ratio of the two sides is shown, or None if it is."""
     differing = select("subject", "comparability", arguments=[pair.base, pair.other])
     if "measure" in set(data.rows(differing)["subject"]):
-        return "time of a device stands against time of a host"
+        return "not comparable, because one is device time and the other host time"
     if (sides["steps_from"] == "run").nunique() > 1:
-        return "a whole recording stands against a step"
+        return "not comparable, because one is a whole recording and the other a step"
     return None
 
 
 def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | None) -> None:
-    """The wall times and their ratio, and the parts that changed most."""
+    """Show the wall times and their ratio, and the parts that changed most."""
     wall = frame.loc["wall"]
     base, other = float(wall[BASE]), float(wall[OTHER])
     names = {side: f"**{formatting.literal(name)}**" for side, name in pair.names.items()}
-    of, how_sure = {BASE: "", OTHER: ""}, ""
+    spread, confidence = {BASE: "", OTHER: ""}, ""
     if pair.groups is not None:
-        of = {side: f" ({medians.spread(pair.groups, wall, side)})" for side in of}
-        how_sure = f" ({medians.how_sure(pair.groups, wall)})"
-    how_sure = "" if unlike or ratio(base, other) == NO_DIFFERENCE else how_sure
-    each = "" if sides["step"].isna().any() else f" in its {pair.step_name}"
-    said = (
-        f"{names[OTHER]} takes **{formatting.duration(other)}**{each}{of[OTHER]} where "
-        f"{names[BASE]} takes **{formatting.duration(base)}**{of[BASE]}: "
-        f"**{unlike or ratio(base, other)}**{how_sure}."
+        spread = {side: f" ({medians.spread(pair.groups, wall, side)})" for side in spread}
+        confidence = f" ({medians.confidence(pair.groups, wall)})"
+    confidence = "" if unlike or ratio(base, other) == NO_DIFFERENCE else confidence
+    step = "" if sides["step"].isna().any() else f" in its {pair.step_name}"
+    text = (
+        f"{names[OTHER]} takes **{formatting.duration(other)}**{step}{spread[OTHER]}, "
+        f"{names[BASE]} takes **{formatting.duration(base)}**{spread[BASE]}: "
+        f"**{unlike or ratio(base, other)}**{confidence}."
     )
     parts = frame[frame["is_part"] & (frame["change"].abs() > 0)]
     parts = parts.reindex(parts["change"].abs().sort_values(ascending=False).index)[:TOP]
@@ -98,12 +101,12 @@ def _answer(pair: Pair, frame: pd.DataFrame, sides: pd.DataFrame, unlike: str | 
             f"{colours.label(colours.part_of(str(part)))} **{formatting.change(row.change)}**"
             for part, row in zip(parts.index, parts.itertuples(), strict=True)
         )
-        said += f"  \nMost of the change: {most}"
-    st.markdown(said)
+        text += f"  \nLargest changes: {most}"
+    st.markdown(text)
 
 
 def ratio(base: float, other: float) -> str:
-    """How many times as fast, or as long, the second time is."""
+    """Return how many times as fast, or as long, the second time is, as a text."""
     if not base or not other or abs(other - base) <= ALIKE * base:
         return NO_DIFFERENCE
     if other < base:
@@ -112,7 +115,10 @@ def ratio(base: float, other: float) -> str:
 
 
 def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, tuple[str, str]]) -> None:
-    """A change of medians has a colour only where it is told from chance."""
+    """Show the metrics of both sides.
+
+    A change of medians has a colour only if it is significant.
+    """
     with st.container(horizontal=True):
         for metric, (label, help) in labels.items():
             row = frame.loc[metric]
@@ -123,25 +129,27 @@ def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, tuple[str, str]]
             if not formatting.missing(row["percent"]):
                 change += f" ({formatting.percent_change(row['percent'])})"
             none = formatting.missing(row["change"])
-            is_told = pair.groups is None or row["is_significant"]
+            is_significant = pair.groups is None or row["is_significant"]
             test = "" if pair.groups is None else medians.rank_test(pair.groups, row["p"])
             st.metric(
                 label,
                 f"{written(row['base'])} → {written(row['other'])}",
                 None if none else change,
-                delta_color="off" if none or row["change"] == 0 or not is_told else "inverse",
+                delta_color="off"
+                if none or row["change"] == 0 or not is_significant
+                else "inverse",
                 delta_arrow="off" if none or row["change"] == 0 else "auto",
-                help=f"{help} Medians; rank test: {test}." if test else help,
+                help=f"{help} Medians of the runs. Rank test: {test}." if test else help,
             )
 
 
 def _steps(pair: Pair, sides: pd.DataFrame) -> None:
-    """Which step each side's metrics are of, how its steps were found, and on which device."""
-    said = []
+    """Show the step and device of each side's metrics, and how its steps were found."""
+    texts = []
     for side, run in pair.runs.items():
-        place = sides.loc[side]
-        rank = int(place["rank"])
-        device = None if formatting.missing(place["device"]) else int(place["device"])
+        measured = sides.loc[side]
+        rank = int(measured["rank"])
+        device = None if formatting.missing(measured["device"]) else int(measured["device"])
         (row,) = data.rows(
             select(
                 "steps, steps_from, step_name, step, q1_wall_ns, q3_wall_ns",
@@ -149,23 +157,23 @@ def _steps(pair: Pair, sides: pd.DataFrame) -> None:
                 {"run_id": run, "rank": rank, "device": device},
             )
         ).itertuples()
-        on_device = f" device {device}" if place["measure"] == "device" else ""
+        on_device = f" device {device}" if measured["measure"] == "device" else ""
         where = f"rank {rank}{on_device}"
-        named = median_step.described(row)
+        step = median_step.described(row)
         if pair.nth_step:
-            named = f"step {int(place['step'])}, measured step {pair.nth_step} of {row.steps}"
-        said.append(f"**{formatting.literal(run)}**, {where}: {named}")
-    of = "" if pair.groups is None else "Medians of the runs' median steps. The median runs: "
-    st.caption(of + "; ".join(said) + ".")
+            step = f"step {int(measured['step'])}, measured step {pair.nth_step} of {row.steps}"
+        texts.append(f"**{formatting.literal(run)}**, {where}: {step}")
+    prefix = "" if pair.groups is None else "Medians of the runs' median steps. Median runs: "
+    st.caption(prefix + "; ".join(texts) + ".")
 
 
 def _warn(pair: Pair) -> None:
-    """What differs besides the thing under test."""
+    """Warn about other differences, which can affect the comparison."""
     warnings = _not_comparable(pair)
     if not warnings:
         return
     lines = "".join(f"\n- {text}" for text in warnings[:MOST_WARNINGS])
-    st.warning(f"Bear in mind:\n{lines}", icon=":material/balance:")
+    st.warning(f"These differences can affect the comparison:\n{lines}", icon=":material/balance:")
     if len(warnings) > MOST_WARNINGS:
         rest = warnings[MOST_WARNINGS:]
         with st.expander(formatting.counted(len(rest), "more difference")):
@@ -173,7 +181,7 @@ def _warn(pair: Pair) -> None:
 
 
 def _not_comparable(pair: Pair) -> list[str]:
-    """The warnings of `comparability`; of groups also what sets a run apart in its own."""
+    """Return the warnings of `comparability`, for groups also about runs that differ within one."""
     if pair.groups is not None:
         texts = [caveat.warning for caveat in pair.groups.warnings]
     else:

@@ -1,4 +1,4 @@
-"""What torch.compile compiled in two runs, why again, and what it spent the time on."""
+"""Compilations by torch.compile in two runs, with reasons, phases and graph breaks."""
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +20,7 @@ COLUMNS = (
 
 
 def show(pair: Pair) -> None:
-    """Compilations with their reasons, graph breaks, and phases of both runs."""
+    """Show the compilations of both runs with their reasons, and the phases and graph breaks."""
     heading = menu.heading_line(sections.TITLES[sections.COMPILATIONS], sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
@@ -29,11 +29,12 @@ def show(pair: Pair) -> None:
     frame = data.rows(query)
     if frame.empty:
         st.caption(
-            "None was recorded in either run: both ran eager, or compiled before the recording. "
-            "torch's compile log (`TORCH_TRACE`) beside a trace tells of all, with their reasons."
+            "No compilations were recorded in either run. Both ran eagerly, or compiled before the "
+            "recording. A torch compile log (`TORCH_TRACE`) next to the trace records all "
+            "compilations and their reasons."
         )
         return
-    st.caption(" ".join(_said(run, frame[frame["run_id"] == run]) for run in runs["run_id"]))
+    st.caption(" ".join(_summary(run, frame[frame["run_id"] == run]) for run in runs["run_id"]))
     chosen = _table(frame, pair)
     with heading:
         menu.show({"compilations": query}, "compilations")
@@ -46,23 +47,24 @@ def show(pair: Pair) -> None:
         _breaks(pair)
 
 
-def _said(run: str, frame: pd.DataFrame) -> str:
+def _summary(run: str, frame: pd.DataFrame) -> str:
     name = f"**{formatting.literal(run)}**"
     if frame.empty:
-        return f"{name}: none was recorded."
-    again = int(frame["is_recompile"].fillna(False).sum())
-    said = formatting.counted(len(frame), "compilation")
-    said += f", {formatting.counted(again, 'recompilation')} among them" if again else ""
+        return f"{name}: no compilations were recorded."
+    recompilations = int(frame["is_recompile"].fillna(False).sum())
+    text = formatting.counted(len(frame), "compilation")
+    if recompilations:
+        text += f" (including {formatting.counted(recompilations, 'recompilation')})"
     if frame["dur_ns"].notna().any():
-        said += f", {formatting.duration(frame['dur_ns'].sum())} in all"
+        text += f", {formatting.duration(frame['dur_ns'].sum())} in total"
     measured = int(frame["is_in_measured_step"].fillna(False).sum())
     if not frame["is_in_measured_step"].isna().any():
-        said += f"; {measured or 'none'} in its measured steps"
+        text += f", {measured or 'none'} in measured steps"
     elif measured:
-        said += f"; at least {measured} in its measured steps"
+        text += f", at least {measured} in measured steps"
     else:
-        said += "; whether in its measured steps is not known"
-    return f"{name}: {said}."
+        text += ", unknown whether in measured steps"
+    return f"{name}: {text}."
 
 
 def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
@@ -83,7 +85,7 @@ def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
             "run_id": "run",
             "compile_id": "id",
             "compiled_frame": "function",
-            "is_recompile": "again",
+            "is_recompile": "recompilation",
             "is_in_measured_step": "in a measured step",
         },
         select="single-row",
@@ -92,9 +94,9 @@ def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:
 
 
 def _reason(row: pd.Series) -> None:
-    """One compilation's long texts in full."""
+    """Show the long texts of one compilation."""
     for column, heading in (
-        ("reason", "Why it was compiled again"),
+        ("reason", "Why it was recompiled"),
         ("fail_reason", "Why it failed"),
     ):
         if not formatting.missing(row[column]):
@@ -105,11 +107,11 @@ def _reason(row: pd.Series) -> None:
         st.caption("Called from")
         st.code("\n".join(map(str, stack))[: tables.LONGEST], language=None, height=200)
     elif formatting.missing(row["reason"]):
-        st.caption("Nothing more is known of this one.")
+        st.caption("No reason or stack was recorded for this compilation.")
 
 
 def _phases(pair: Pair) -> None:
-    """Each phase's time on both sides, of all ranks together."""
+    """Show the time of each phase on both sides, summed over ranks."""
     of_side = "coalesce(sum(self_ns) FILTER (run_id = {}), 0)::BIGINT AS {}"
     query = select(
         ", ".join(
@@ -128,9 +130,9 @@ def _phases(pair: Pair) -> None:
     )
     frame = data.rows(query)
     if frame.empty:
-        st.caption("Phases of compilation were not recorded.")
+        st.caption("Compilation phases were not recorded.")
         return
-    menu.heading("What compiling took", {"phases": query}, "phases")
+    menu.heading("Compilation phases", {"phases": query}, "phases")
     tables.show(
         frame,
         "phase_ranking",
@@ -152,7 +154,7 @@ def _breaks(pair: Pair) -> None:
     frame = data.rows(query)
     st.markdown("**Graph breaks**")
     if frame.empty:
-        st.caption("None was recorded.")
+        st.caption("No graph breaks were recorded.")
         return
     tables.show(
         frame,

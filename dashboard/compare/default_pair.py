@@ -1,4 +1,4 @@
-"""The pair that page Compare shows until someone chooses: which runs, and why these."""
+"""The default pair of runs on page Compare, and the reason for it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from dashboard.query import Value, select
 
 
 class DefaultPair(NamedTuple):
-    """The runs to compare at first, None for a side without one, and the reason to show."""
+    """The runs to compare by default, None for a side without a run, and the reason to show."""
 
     base: str | None
     other: str | None
@@ -17,7 +17,10 @@ class DefaultPair(NamedTuple):
 
 
 def of(latest_first: Sequence[str]) -> DefaultPair:
-    """Of several picked runs the latest two; else a run and the one before it."""
+    """Return the latest two of several picked runs, or a picked run and the run before it.
+
+    Without picked runs, return the latest two runs of the same model on the same device.
+    """
     if len(latest_first) > 1:
         return _latest_two(latest_first)
     if latest_first:
@@ -26,7 +29,7 @@ def of(latest_first: Sequence[str]) -> DefaultPair:
 
 
 def _latest_two(picked: Sequence[str]) -> DefaultPair:
-    """Runs without a time to compare come last."""
+    """Return the latest two runs. Runs without times to compare come last."""
     timed = _runs({"run_id": picked})
     other, base = [*timed, *(run for run in picked if run not in timed)][:2]
     if len(picked) == 2:
@@ -35,7 +38,7 @@ def _latest_two(picked: Sequence[str]) -> DefaultPair:
 
 
 def _runs(where: dict[str, Value]) -> list[str]:
-    """Runs with times, the latest first."""
+    """Return the runs with times, latest first."""
     query = select("run_id", "previous_runs", where, order_by=data.LATEST_FIRST)
     return [str(run) for run in data.rows(query)["run_id"]]
 
@@ -44,7 +47,7 @@ def _before(run: str) -> DefaultPair:
     name = f"**{formatting.literal(run)}**"
     found = data.rows(select("*", "previous_runs", {"run_id": run}))
     if found.empty:
-        return DefaultPair(None, run, f"{name} has no trace, and so no time to compare.")
+        return DefaultPair(None, run, f"{name} has no trace, so it has no times to compare.")
     (row,) = found.itertuples()
     of_model = f"of **{formatting.literal(str(row.model))}**"
     if formatting.missing(row.previous_run_id):
@@ -53,7 +56,7 @@ def _before(run: str) -> DefaultPair:
     return DefaultPair(
         str(row.previous_run_id),
         run,
-        f"The picked run, and the run {of_model} before it, on {device}.",
+        f"The picked run and the previous run {of_model}, on {device}.",
     )
 
 
@@ -67,6 +70,6 @@ def _of_one_model() -> DefaultPair:
     )
     for row in data.rows(query).itertuples():
         name = formatting.literal(str(row.model))
-        reason = f"No run is picked: the latest two of **{name}** on the same device."
+        reason = f"The latest two runs of **{name}** on the same device, as no run is picked."
         return DefaultPair(str(row.previous_run_id), str(row.run_id), reason)
     return DefaultPair(None, None, "")

@@ -1,4 +1,4 @@
-"""What stands against what in a row of `op_diff`: operators unfolded on both sides."""
+"""Details of a row of `op_diff`: the aligned operators of both sides."""
 
 import pandas as pd
 import streamlit as st
@@ -12,21 +12,20 @@ from dashboard.widgets import menu
 
 MOST = 500
 EVIDENCE = {
-    "provenance": "torch's compile log names the operators that this kernel computes.",
-    "order": "they ran between operators that torch's compile log names: the same program in its "
-    "order.",
-    "source": "the same function of the program, and the same nn.Modules.",
-    "shapes": "the same name and the same shapes.",
-    "kernel": "the same kernel.",
-    "fusion": "by the fused kernel's name only, which is weaker: a compile log beside the trace "
-    "would tell.",
-    "name": "by the name only, which is weaker: Python stacks in the profiles would tell more.",
-    "none": "nothing on the other side fits.",
+    "provenance": "Aligned by torch's compile log, which names the operators of this kernel.",
+    "order": "Aligned by execution order, between operators that torch's compile log names.",
+    "source": "Aligned by function and nn.Modules.",
+    "shapes": "Aligned by name and shapes.",
+    "kernel": "Aligned by kernel.",
+    "fusion": "Aligned only by the name of the fused kernel, which is weaker. A compile log next "
+    "to the trace would name its operators.",
+    "name": "Aligned only by name, which is weaker. Python stacks in the profiles would help.",
+    "none": "Not aligned, because nothing on the other side matches.",
 }
 
 
 def work_items_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
-    """The work items of each side in a row of `op_diff`, by id; none without a row."""
+    """Return the ids of the work items of each side in a row of `op_diff`, if a row is given."""
     if row_id is None:
         return {}
     query = select("group_ids", "op_diff", {"row_id": row_id}, arguments=pair.arguments)
@@ -41,12 +40,12 @@ def work_items_of(pair: Pair, row_id: str | None) -> dict[str, set[int]]:
 
 
 def show(pair: Pair, row: pd.Series) -> None:
-    """Left what it was in the first run, right in the second."""
+    """Show the row's operators: the first run at the left, the second at the right."""
     name = str(row["name"])
     st.subheader(formatting.literal(formatting.short_name(name)), anchor=False)
     if formatting.short_name(name) != name:
         st.code(name[: tables.LONGEST], language=None, wrap_lines=True)
-    st.markdown(_said(row))
+    st.markdown(_summary(row))
     for column, label in (("host_frame", "Function"), ("module", "Module")):
         if not formatting.missing(row[column]) and row[column]:
             st.caption(f"{label}: {formatting.literal(str(row[column]))}")
@@ -57,25 +56,25 @@ def show(pair: Pair, row: pd.Series) -> None:
         _side(pair, OTHER, row)
 
 
-def _said(row: pd.Series) -> str:
-    """The row in words."""
+def _summary(row: pd.Series) -> str:
+    """Return a text on the row's times, calls, kernels, launches and evidence."""
     times = f"{formatting.duration(row['base_ns'])} → {formatting.duration(row['other_ns'])}"
-    said = [f"**{times}** ({formatting.change(row['change_ns'])})"]
+    parts = [f"**{times}** ({formatting.change(row['change_ns'])})"]
     calls = [formatting.per_step(row[f"{side}_calls"]) for side in (BASE, OTHER)]
-    said.append(f"calls {calls[0]} → {calls[1]}")
+    parts.append(f"calls {calls[0]} → {calls[1]}")
     for what in ("kernels", "launches"):
         if not formatting.missing(row[f"base_{what}"]) or not formatting.missing(
             row[f"other_{what}"]
         ):
             saved = row[f"{what}_saved"]
-            word = "saved" if saved >= 0 else "more"
-            said.append(f"{formatting.per_step(abs(saved))} {what} {word}")
+            word = "fewer" if saved >= 0 else "more"
+            parts.append(f"{formatting.per_step(abs(saved))} {word} {what}")
     evidence = EVIDENCE.get(str(row["evidence"]), str(row["evidence"]))
-    return f"{' · '.join(said)}.  \nAligned: {evidence}"
+    return f"{' · '.join(parts)}.  \n{evidence}"
 
 
 def _side(pair: Pair, side: str, row: pd.Series) -> None:
-    """The operators of one side."""
+    """Show the operators of one side."""
     st.markdown(f"**{formatting.literal(pair.runs[side])}**")
     query = select(
         f"unnest({side}_ops, recursive := true)",
@@ -86,7 +85,7 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
     )
     frame = op_rows.rows(pair, query).rename(columns={"calls": "calls_per_step", "ns": "time_ns"})
     if frame.empty:
-        st.caption("Nothing here does this work.")
+        st.caption("No operators of this run match.")
         return
     empty = [column for column in ("host_frame", "shapes") if frame[column].isna().all()]
     order = ["name", "calls_per_step", "time_ns", "host_frame", "shapes"]
@@ -99,4 +98,4 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
     )
     menu.show({side: query}, f"{side}-operators")
     if len(frame) == MOST:
-        st.caption(f"The first {MOST}.")
+        st.caption(f"The first {MOST} operators are shown.")

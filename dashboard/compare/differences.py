@@ -1,4 +1,4 @@
-"""How two runs were set up differently: configuration, versions, environment and tags."""
+"""The settings that differ between two runs: configuration, versions, environment and tags."""
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ COLUMNS = "topic, setting, base, other"
 
 
 def show(pair: Pair) -> None:
-    """The settings that differ, how many do not, and all of them on request."""
+    """Show the settings that differ, the number of others, and all settings on request."""
     query = _query(pair, COLUMNS, {"status": "different"})
     queries = {"different": query, "all": _query(pair, "*")}
     menu.heading(
@@ -26,7 +26,7 @@ def show(pair: Pair) -> None:
     counts = _counts(pair)
     if counts.get("different"):
         _table(_rows(pair, query), f"different-{pair.key}")
-    st.caption(_said(counts))
+    st.caption(_caption(counts))
     every = st.expander(
         f"All {formatting.counted(sum(counts.values()), 'setting')}",
         key=f"settings-{pair.key}",
@@ -43,12 +43,12 @@ def _query(pair: Pair, columns: str, where: dict[str, Value] | None = None) -> Q
 
 
 def _rows(pair: Pair, query: Query) -> pd.DataFrame:
-    """The rows of a query over `setting_diff`, which is computed once for a pair."""
+    """Return the rows of a query over `setting_diff`, which is computed once per pair."""
     return data.rows_of_call(query, "setting_diff", (pair.base, pair.other))
 
 
 def _counts(pair: Pair) -> dict[str, int]:
-    """How many settings there are of each status."""
+    """Return the number of settings of each status."""
     runs = [pair.base, pair.other]
     query = select(
         "status, count(*) AS settings", "setting_diff", arguments=runs, group_by="status"
@@ -57,15 +57,15 @@ def _counts(pair: Pair) -> dict[str, int]:
     return dict(zip(frame["status"], frame["settings"].astype(int), strict=True))
 
 
-def _said(counts: dict[str, int]) -> str:
+def _caption(counts: dict[str, int]) -> str:
     same = counts.get("same", 0)
-    said = f"{formatting.counted(same, 'setting')} {'is' if same == 1 else 'are'} the same."
+    text = f"{formatting.counted(same, 'setting')} {'is' if same == 1 else 'are'} the same."
     if not counts.get("different"):
-        said = f"No setting is known to differ. {said}"
+        text = f"No setting is known to differ. {text}"
     if unknown := counts.get("unknown", 0):
         is_known = "is" if unknown == 1 else "are"
-        said += f" {formatting.counted(unknown, 'setting')} {is_known} known of one run only."
-    return said
+        text += f" {formatting.counted(unknown, 'setting')} {is_known} known for only one run."
+    return text
 
 
 def _table(frame: pd.DataFrame, key: str) -> None:

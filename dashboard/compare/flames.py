@@ -1,4 +1,4 @@
-"""The difference of two runs as a flame graph: which calls took more, and which less."""
+"""The difference of two runs as a flame graph of calls that took more or less."""
 
 import streamlit as st
 
@@ -15,14 +15,14 @@ METRICS = (
     Metric("self_idle_ns", "idle ended"),
 )
 HELP = (
-    "The calls of one step of each run, from Python frames down to kernels. Calls are the same "
-    "where their names and those around them are, whatever their lines and addresses."
+    "The calls of one step of each run, from Python frames down to kernels. Calls match if their "
+    "names and the names of their callers are equal, ignoring lines and addresses."
 )
 
 
 @st.fragment
 def show(pair: Pair) -> None:
-    """The graph, drawn when the user opens it."""
+    """Draw the graph when the user opens it."""
     heading = menu.heading_line(sections.TITLES[sections.CALLS], sections.CALLS, HELP)
     opened = st.expander(
         "Flame graph of the difference", on_change="rerun", key="flames", bind="query-params"
@@ -41,7 +41,7 @@ def show(pair: Pair) -> None:
         )
         metrics = {each.label: each for each in METRICS if most[each.column] > 0}
         if not metrics:
-            st.caption("No call was recorded in these steps.")
+            st.caption("No calls were recorded in these steps.")
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             metric = flame_graph.pick(metrics)

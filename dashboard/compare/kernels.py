@@ -1,4 +1,4 @@
-"""The kernels of two runs, the largest changes first."""
+"""The kernels of two runs, largest changes first."""
 
 import pandas as pd
 import streamlit as st
@@ -14,11 +14,9 @@ MOST_ROWS = 200
 
 
 def show(pair: Pair) -> None:
-    """The kernels, fetched when they are asked for; of hosts, outermost operators."""
+    """Show the kernels when the user opens the section; for hosts, the outermost operators."""
     st.subheader(sections.TITLES[sections.KERNELS], anchor=sections.KERNELS)
-    opened = st.expander(
-        "All kernels, the largest changes first", key="all-kernels", on_change="rerun"
-    )
+    opened = st.expander("All kernels, largest changes first", key="all-kernels", on_change="rerun")
     if opened.open:
         with opened:
             _table(pair)
@@ -41,15 +39,15 @@ def _table(pair: Pair) -> None:
         colours=[colours.NEUTRAL] * min(len(frame), MOST_ROWS),
     )
     sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
-    said = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
-    said += f"{formatting.duration(sums['other_ns'])} ({formatting.change(sums['change_ns'])})"
+    text = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
+    text += f"{formatting.duration(sums['other_ns'])} ({formatting.change(sums['change_ns'])})"
     menu.show({"kernels": query}, "kernel-diff")
     more = f" The first {MOST_ROWS} are shown." if len(frame) > MOST_ROWS else ""
-    st.caption(f"{said}.{more}")
+    st.caption(f"{text}.{more}")
 
 
 def _written(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows with both numbers of calls in one column."""
+    """Return the rows with the calls of both sides in one column."""
     base, other = (frame[side].map(formatting.count) for side in ("base_calls", "other_calls"))
     calls = op_rows.from_to(base, other)
     return frame.drop(columns=["base_calls", "other_calls"]).assign(calls_from_to=calls)

@@ -1,4 +1,4 @@
-"""Groups of runs on page Compare: medians, how sure they are, and the runs that stand for them."""
+"""Groups of runs on page Compare: medians, rank tests, and the median runs."""
 
 import math
 
@@ -11,13 +11,16 @@ from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
 
-TOO_FEW = "too few runs to tell"
-NEARLY = 1e-9  # of the wall time: less is rounding
+TOO_FEW = "too few runs"
+NEARLY = 1e-9  # fraction of the wall time up to which a difference is rounding
 SHOWN = ("wall", "busy", "bubble")
 
 
 def metrics(pair: Pair) -> pd.DataFrame:
-    """The metrics of both sides by name: of groups medians, with spreads and the rank test's p."""
+    """Return the metrics of both sides by name.
+
+    For groups, these are medians, with spreads and the p-value of the rank test.
+    """
     if pair.groups is None:
         return _of_two_runs(pair)
     columns = ["name", "unit", BASE, OTHER, "change", "percent", "is_part"]
@@ -32,14 +35,15 @@ def metrics(pair: Pair) -> pd.DataFrame:
 
 
 def query_of(pair: Pair) -> Query:
-    """The query of the same metrics."""
+    """Return the query for the metrics of `metrics`."""
     return _pair_query(pair) if pair.groups is None else Query(pair.groups.sql)
 
 
 def in_parts(pair: Pair, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """Metrics whose parts add up to the wall times, and whether they are those given.
+    """Return metrics whose parts add up to the wall times, and whether these are those of `frame`.
 
-    Medians of parts need not add up to the median of the whole: then those of the median runs.
+    Medians of parts need not add up to the median wall time. If they do not, return the metrics of
+    the median runs.
     """
     if pair.groups is None or all(_adds_up(frame, side) for side in (BASE, OTHER)):
         return frame, True
@@ -65,25 +69,24 @@ def _pair_query(pair: Pair) -> Query:
 
 
 def rank_test(groups: ingest.Comparison, p: float | None) -> str:
-    """What the rank test says of a metric."""
+    """Return the result of the rank test for a metric, as a text."""
     if p is None or formatting.missing(p):
         return formatting.NONE
     return TOO_FEW if groups.has_too_few else f"p = {p:.2g}"
 
 
-def how_sure(groups: ingest.Comparison, wall: pd.Series) -> str:
-    """The same in the answer, with what it means."""
-    said = rank_test(groups, wall["p"])
-    if said == TOO_FEW:
-        return f"{said} it from chance"
-    if not said.startswith("p"):
+def confidence(groups: ingest.Comparison, wall: pd.Series) -> str:
+    """Return the result of the rank test for the wall time, with its meaning."""
+    if wall["p"] is None or formatting.missing(wall["p"]):
         return "no rank test"
-    meaning = "would seldom" if wall["is_significant"] else "may well"
-    return f"{said}: chance alone {meaning} rank the runs so"
+    result = rank_test(groups, wall["p"])
+    if groups.has_too_few:
+        return f"{result} to rule out chance"
+    return f"{result}: {'unlikely to be' if wall['is_significant'] else 'may be'} chance"
 
 
 def spread(groups: ingest.Comparison, wall: pd.Series, side: str) -> str:
-    """What a median is of, and how far the runs are from it."""
+    """Return the number of runs of a median, and their spread, as a text."""
     runs = len((groups.base if side == BASE else groups.other).runs)
     if runs == 1:
         return "one run"
@@ -91,13 +94,13 @@ def spread(groups: ingest.Comparison, wall: pd.Series, side: str) -> str:
 
 
 def introduce(pair: Pair) -> None:
-    """Which runs all that follows is about, and the way to them; and each run's times."""
+    """Show the median runs, which the following sections compare, and the times of all runs."""
     if pair.groups is None:
         return
     st.subheader("The median runs", anchor=False)
     st.caption(
-        "From here on, each side's run with the median wall time stands for it: operators, "
-        "timelines and compilations are those of two runs."
+        "The sections below, such as operators, timelines and compilations, compare two runs: the "
+        "run with the median wall time of each side."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         for side, run in pair.runs.items():
@@ -128,7 +131,7 @@ def _only_these(pair: Pair) -> None:
 
 
 def _runs(pair: Pair, groups: ingest.Comparison) -> pd.DataFrame:
-    """A row a run: its times, and whether it stands for its side."""
+    """Return a row for each run: its times, and whether it is the median run of its side."""
     found = {metric.name: metric for metric in groups.metrics}
     sides = []
     for side, name, of_side in ((BASE, "from", groups.base), (OTHER, "to", groups.other)):

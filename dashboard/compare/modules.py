@@ -1,4 +1,4 @@
-"""The modules of a model by what changed in them, level by level."""
+"""The changes in the modules of a model, level by level."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ from dashboard.widgets import menu
 KEY = "module"
 
 
-def asked(pair: Pair) -> str:
-    """The module that the address names, where there is such a one."""
+def selected(pair: Pair) -> str:
+    """Return the module in the URL if it exists, else an empty text."""
     module = st.query_params.get(KEY, "")
     return module if module and op_rows.has_rows(pair, Filter(module=module)) else ""
 
 
 def show(pair: Pair, every: Overview, wanted: Filter) -> None:
-    """What is directly below the module looked at, of the rows that the filter leaves.
+    """Show the children of the selected module, summed over the rows that match the filter.
 
-    A click on a row goes one level down, one on the path above goes up.
+    A click on a row selects a child. The path above leads back up.
     """
     if not every.has_modules:
-        st.caption("By module: these profiles do not tell which nn.Module an operator was in.")
-        st.caption("`with_stack=True` and `with_modules=True` in the profiler record that.")
+        st.caption("By module: these profiles do not record the nn.Module of operators.")
+        st.caption("To record it, use `with_stack=True` and `with_modules=True` in the profiler.")
         return
     query = op_rows.children_of(pair, wanted)
     below = op_rows.rows(pair, query)
@@ -57,12 +57,13 @@ def show(pair: Pair, every: Overview, wanted: Filter) -> None:
     )
     if below["path"].notna().any():
         st.caption(
-            "Click a module to look into it. Blocks that differ in their number alone are one row."
+            "Click a module to see its children. Blocks that differ only in their number share a "
+            "row."
         )
 
 
 def _path(module: str) -> Any:
-    """Where one is, as buttons that lead back up; returns the line."""
+    """Show the path of the selected module as buttons. Return their container."""
     line = st.container(horizontal=True, gap="small", vertical_alignment="center")
     with line:
         _step("All modules", "", disabled=not module)

@@ -1,4 +1,4 @@
-"""The rows of `op_diff`: filtered and added up in SQL, over rows computed once for a pair."""
+"""Queries over `op_diff`: filters and sums. The rows are computed once per pair."""
 
 from dataclasses import dataclass, replace
 
@@ -38,7 +38,7 @@ HERE = "(directly)"
 
 @dataclass(frozen=True)
 class Filter:
-    """Which rows are shown: by a text in their names, status, module and least change, ns."""
+    """A filter of rows: by a text in their names, status, module, and least change in ns."""
 
     search: str = ""
     statuses: tuple[str, ...] = ()
@@ -48,14 +48,14 @@ class Filter:
 
 @dataclass(frozen=True)
 class Sums:
-    """Rows and their times, ns."""
+    """A number of rows and their times in ns."""
 
     rows: int
     base_ns: float
     other_ns: float
 
     def without(self, shown: "Sums") -> "Sums":
-        """What is left of these beside those."""
+        """Return the difference to the sums of shown rows."""
         return Sums(
             self.rows - shown.rows, self.base_ns - shown.base_ns, self.other_ns - shown.other_ns
         )
@@ -63,7 +63,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Overview:
-    """All rows of a pair: what they add up to, which statuses occur, whether modules are known."""
+    """All rows of a pair: their sums, the statuses that occur, and whether modules are known."""
 
     total: Sums
     statuses: list[str]
@@ -71,25 +71,25 @@ class Overview:
 
 
 def from_to(base: pd.Series, other: pd.Series) -> pd.Series:
-    """Two columns of texts as one: `from → to`, or the text itself where both are equal."""
+    """Return two columns of texts as one: `from → to`, or the text if both are equal."""
     return base.where(base == other, base + " → " + other)
 
 
 def rows(pair: Pair, query: Query) -> pd.DataFrame:
-    """The rows of a query over `op_diff` of this pair."""
+    """Return the rows of a query over `op_diff` of this pair."""
     return data.rows_of_call(query, "op_diff", tuple(pair.arguments))
 
 
 def query_of(pair: Pair, wanted: Filter = Filter(), limit: int | None = None) -> Query:
-    """The rows that a filter leaves, the largest changes first."""
+    """Return the query for the rows that match a filter, largest changes first."""
     return _select(pair, COLUMNS, wanted, order_by=ORDER, limit=limit)
 
 
 def children_of(pair: Pair, wanted: Filter) -> Query:
-    """What is directly below the filter's module: a row a child, the largest change first.
+    """Return the query for the children of the filter's module, largest change first.
 
-    Columns: child, path (null where there is nothing below to look into), base_ns, other_ns,
-    change_ns, change_percent, rows. The children add up to the module.
+    The columns are child, path (null for a child that is no module), base_ns, other_ns, change_ns,
+    change_percent and rows. The children add up to the module.
     """
     depth = len(levels(wanted.module))
     names = "string_split(nullif(module, ''), '/')"
@@ -105,7 +105,7 @@ def children_of(pair: Pair, wanted: Filter) -> Query:
 
 
 def overview(pair: Pair) -> Overview:
-    """Of all rows, whatever is shown."""
+    """Return the overview of all rows, without a filter."""
     (row,) = rows(pair, _select(pair, OVERVIEW)).itertuples()
     if not row.rows:
         return Overview(Sums(0, 0.0, 0.0), [], False)
@@ -115,25 +115,25 @@ def overview(pair: Pair) -> Overview:
 
 
 def has_rows(pair: Pair, wanted: Filter) -> bool:
-    """Whether a filter leaves any."""
+    """Return whether any row matches a filter."""
     return not rows(pair, query_of(pair, wanted, limit=1)).empty
 
 
 def smaller(pair: Pair, wanted: Filter) -> int:
-    """How many rows fit a filter but for changing by less."""
+    """Return the number of rows that match a filter except for its least change."""
     less = f"count(*) FILTER (abs(change_ns) < {ingest.literal(wanted.least_ns)}) AS rows"
     return int(rows(pair, _select(pair, less, replace(wanted, least_ns=0)))["rows"].iloc[0])
 
 
 def sums(frame: pd.DataFrame) -> Sums:
-    """Of these rows."""
+    """Return the sums of rows."""
     return Sums(len(frame), float(frame["base_ns"].sum()), float(frame["other_ns"].sum()))
 
 
 def levels(module: str) -> list[str]:
-    """The module and those around it, outermost first."""
+    """Return the module and its parents, outermost first."""
     names = [name for name in module.split("/") if name]
-    return ["/".join(names[: place + 1]) for place in range(len(names))]
+    return ["/".join(names[: index + 1]) for index in range(len(names))]
 
 
 def _select(

@@ -1,4 +1,4 @@
-"""Operators and kernels of two runs against each other: what became faster, slower, or one."""
+"""The aligned operators and kernels of two runs: faster, slower, fused, or in one run only."""
 
 from dataclasses import replace
 
@@ -13,13 +13,13 @@ from dashboard.widgets import menu, run_picker
 
 MOST_ROWS = 500
 HELP = (
-    "**fused**: a compiled kernel stands against several operators. **more** or **fewer calls**: "
-    "by over 5%. **same**: within 5%. "
-    "**only in the first** or **second**: nothing on the other side."
+    "**fused**: one compiled kernel replaces several operators. **more** or **fewer calls**: a "
+    "change of more than 5%. **same**: within 5%. "
+    "**only in the first** or **second**: no match in the other run."
 )
 LEAST = ("0", "0.1", "1", "5")  # percent of the first run's wall time
 SEARCH_PIXELS, LEAST_PIXELS = 330, 190
-LEAST_HELP = "In percent of the first run's wall time. The modules still add up all changes."
+LEAST_HELP = "In percent of the first run's wall time. The sums of modules include all changes."
 HEADINGS = {
     "base_ns": "from",
     "other_ns": "to",
@@ -39,7 +39,7 @@ COLUMNS = [
 
 
 def show(pair: Pair, wall_ns: float) -> None:
-    """Shows modules, the table, and the details of the ticked row.
+    """Show modules, the table of operators, and the details of the selected row.
 
     `wall_ns` is the first run's wall time.
     """
@@ -47,8 +47,8 @@ def show(pair: Pair, wall_ns: float) -> None:
     every = op_rows.overview(pair)
     if not every.total.rows:
         st.info(
-            "No operator or device activity fell into the measured steps of either run: there is "
-            "nothing to align. The timelines below show what was recorded.",
+            "The measured steps of both runs have no operators and no device activities, so there "
+            "is nothing to align. The timelines below show what was recorded.",
             icon=":material/search_off:",
         )
         return
@@ -56,7 +56,7 @@ def show(pair: Pair, wall_ns: float) -> None:
     shown = op_rows.rows(pair, op_rows.query_of(pair, wanted, MOST_ROWS))
     if shown.empty:
         _sums(pair, wanted, every.total, op_rows.sums(shown))
-        st.info("No row fits; clear the search or the filters.", icon=":material/search_off:")
+        st.info("No rows match. Clear the search or the filters.", icon=":material/search_off:")
         return
     modules.show(pair, every, replace(wanted, least_ns=0))
     row = _table(pair, shown, wanted)
@@ -68,7 +68,7 @@ def show(pair: Pair, wall_ns: float) -> None:
 
 
 def _controls(pair: Pair, every: Overview, wall_ns: float) -> Filter:
-    """Search, statuses, least change; the module comes from the address, put there by a click."""
+    """Show search, statuses and least change. Return the filter, with the module in the URL."""
     names = {op_rows.STATUSES[status]: status for status in every.statuses}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(width=SEARCH_PIXELS):
@@ -91,13 +91,13 @@ def _controls(pair: Pair, every: Overview, wall_ns: float) -> Filter:
             help=HELP,
         )
     statuses = tuple(names[name] for name in chosen if name in names)
-    return Filter(search, statuses, modules.asked(pair), float(least) / 100 * wall_ns)
+    return Filter(search, statuses, modules.selected(pair), float(least) / 100 * wall_ns)
 
 
 def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
-    """The rows; the one ticked, which the address carries too."""
+    """Show the rows. Return the selected one, which is also in the URL."""
     ids = list(frame["row_id"])
-    asked = st.query_params.get("row")
+    selected = st.query_params.get("row")
     rows = tables.show(
         _written(frame),
         "op_diff",
@@ -106,7 +106,7 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
         bars=["change_ns"],
         colours=[colours.CHANGES[status] for status in frame["status"]],
         select="single-row",
-        selected=[ids.index(asked)] if asked in ids else [],
+        selected=[ids.index(selected)] if selected in ids else [],
     )
     chosen = frame.iloc[rows[0]] if rows else None
     run_picker.remember("row", None if chosen is None else str(chosen["row_id"]))
@@ -114,7 +114,7 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
 
 
 def _written(frame: pd.DataFrame) -> pd.DataFrame:
-    """The columns that say something of these rows, counts that changed as `from → to`."""
+    """Return the columns with values, and counts that changed as `from → to`."""
     shown = frame.assign(status=frame["status"].map(op_rows.STATUSES))
     for what in COUNTED:
         sides = [frame[f"base_{what}"], frame[f"other_{what}"]]
@@ -130,19 +130,19 @@ def _written(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sums(pair: Pair, wanted: Filter, total: Sums, shown: Sums) -> None:
-    """What the rows shown add up to, and those that are not: nothing is hidden."""
-    left = total.without(shown)
-    said = f"All {total.rows:,} rows: {_said(total)}."
-    if left.rows:
-        said = f"Shown: {formatting.counted(shown.rows, 'row')}, {_said(shown)}. "
-        said += f"Not shown: {formatting.counted(left.rows, 'row')}, {_said(left)}. "
+    """Show the sums of the rows that are shown, of those that are not, and of all rows."""
+    hidden = total.without(shown)
+    text = f"All {total.rows:,} rows: {_times(total)}."
+    if hidden.rows:
+        text = f"Shown: {formatting.counted(shown.rows, 'row')}, {_times(shown)}. "
+        text += f"Not shown: {formatting.counted(hidden.rows, 'row')}, {_times(hidden)}. "
         if wanted.least_ns and (smaller := op_rows.smaller(pair, wanted)):
-            said += f"Of these, {smaller:,} changed by less than "
-            said += f"{formatting.duration(wanted.least_ns)}. "
-        said += f"All {total.rows:,}: {_said(total)}."
-    st.caption(said + " Click a row to see the operators of both sides." * bool(shown.rows))
+            text += f"Of these, {smaller:,} changed by less than "
+            text += f"{formatting.duration(wanted.least_ns)}. "
+        text += f"All {total.rows:,}: {_times(total)}."
+    st.caption(text + " Click a row to see the operators of both sides." * bool(shown.rows))
 
 
-def _said(sums: Sums) -> str:
+def _times(sums: Sums) -> str:
     times = f"{formatting.duration(sums.base_ns)} → {formatting.duration(sums.other_ns)}"
     return f"{times} ({formatting.change(sums.other_ns - sums.base_ns)})"

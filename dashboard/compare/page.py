@@ -23,7 +23,7 @@ from dashboard.widgets.view import View
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     pair = picker.pick(view)
     if pair is None:
         return
@@ -47,7 +47,7 @@ def page(view: View) -> None:
 
 @st.fragment
 def _work(pair: Pair, wall_ns: float) -> None:
-    """What is drawn anew when a user picks an operator, which stands out in the timeline."""
+    """Draw the sections that a selected operator changes: it is highlighted in the timeline."""
     operators.show(pair, wall_ns)
     kernels.show(pair)
     timeline.show(pair)

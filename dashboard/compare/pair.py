@@ -10,11 +10,12 @@ BASE, OTHER = "base", "other"
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs, and the rank to look at; None for the slowest of each.
+    """Two runs to compare. For groups, these are the runs with the median wall times.
 
-    `nth_step`: the first, second, … measured step of each; None for the median step of each. Of
-    groups of runs, each side's run with the median wall time, the comparison of all of them, and
-    what the sides are called.
+    rank         the rank of both runs; None for the slowest rank of each
+    nth_step     the number of the measured step of each, from 1; None for the median step of each
+    groups       the comparison of all runs of two groups
+    group_names  the names of the two groups
     """
 
     base: str
@@ -22,16 +23,16 @@ class Pair:
     rank: int | None
     nth_step: int | None = None
     groups: ingest.Comparison | None = None
-    words: tuple[str, str] | None = None
+    group_names: tuple[str, str] | None = None
 
     @property
     def of_rank(self) -> list[Scalar]:
-        """The arguments of the macros that are about all steps of the two runs."""
+        """The arguments of macros about all steps of the two runs."""
         return [self.base, self.other, self.rank]
 
     @property
     def arguments(self) -> list[Scalar]:
-        """Those of the macros that compare a step of each."""
+        """The arguments of macros that compare a step of each run."""
         return [*self.of_rank, self.nth_step]
 
     @property
@@ -46,8 +47,10 @@ class Pair:
 
     @property
     def names(self) -> dict[str, str]:
-        """What each side is called: its run, or its group."""
-        return self.runs if self.words is None else dict(zip(self.runs, self.words, strict=True))
+        """The name of each side: its run, or its group."""
+        if self.group_names is None:
+            return self.runs
+        return dict(zip(self.runs, self.group_names, strict=True))
 
     @property
     def all_runs(self) -> list[str]:
@@ -58,5 +61,5 @@ class Pair:
 
     @property
     def key(self) -> str:
-        """For widgets whose state belongs to these two runs."""
+        """The key of widgets whose state belongs to these two runs."""
         return f"{self.base}-{self.other}-{self.rank}-{self.nth_step}"

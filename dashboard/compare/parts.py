@@ -1,4 +1,4 @@
-"""The parts of the wall time and their changes, which add up to the change of the wall time."""
+"""The parts of the wall time. Their changes add up to the change of the wall time."""
 
 import pandas as pd
 import streamlit as st
@@ -13,15 +13,15 @@ SIDES = {"base": "from", "other": "to"}
 
 
 def show(pair: Pair, metrics: pd.DataFrame) -> None:
-    """The parts that changed, and all metrics on request."""
+    """Show the parts that changed, and all metrics on request."""
     queries = {"metrics": medians.query_of(pair)}
     menu.heading(sections.TITLES[sections.METRICS], queries, "run-diff", anchor=sections.METRICS)
     parts, are_given = medians.in_parts(pair, metrics)
     if not are_given:
         st.caption(
-            "The medians of the parts do not add up to the median wall times, as parts may change "
-            "places from run to run: the parts are those of the runs with the median wall times, "
-            f"**{formatting.literal(pair.base)}** and **{formatting.literal(pair.other)}**."
+            "The medians of the parts do not add up to the median wall times, because each median "
+            "may come from another run. The parts below are those of the runs with the median wall "
+            f"times, **{formatting.literal(pair.base)}** and **{formatting.literal(pair.other)}**."
         )
     changed = parts[parts["is_part"] & parts["change"].notna() & (parts["change"] != 0)]
     if changed.empty:
@@ -29,10 +29,10 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
     else:
         by_size = changed["change"].abs().sort_values(ascending=False).index
         _parts(pair, parts.loc["wall"], changed.reindex(by_size))
-        said = "The changes of the parts add up to that of the wall time."
+        text = "The changes of the parts add up to the change of the wall time."
         if left_out := int(parts["is_part"].sum()) - len(changed):
-            said += f" {formatting.counted(left_out, 'part')} without a change left out."
-        st.caption(said)
+            text += f" {formatting.counted(left_out, 'part')} without a change left out."
+        st.caption(text)
     every = st.expander("All metrics", key="all-metrics", on_change="rerun")
     if every.open:
         with every:
@@ -40,7 +40,7 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
 
 
 def _parts(pair: Pair, wall: pd.Series, changed: pd.DataFrame) -> None:
-    """The wall time and the parts that changed, each with a bar for its change."""
+    """Show the wall time and the parts that changed, each with a bar for its change."""
     parts = [colours.part_of(str(metric)) for metric in changed.index]
     columns = ["base", "other", "change", "percent"]
     rows = pd.concat([wall.to_frame().T, changed])[columns].astype(float)
@@ -82,21 +82,21 @@ def _table(pair: Pair, metrics: pd.DataFrame) -> None:
         }
     )
     if pair.groups is not None:
-        for place, side in ((2, BASE), (4, OTHER)):
-            rows.insert(place, f"{side}_spread", _spreads(frame, side))
+        for index, side in ((2, BASE), (4, OTHER)):
+            rows.insert(index, f"{side}_spread", _spreads(frame, side))
         rows["rank test"] = [medians.rank_test(pair.groups, p) for p in frame["p"]]
-        st.caption("Medians; ±: how far the runs are from it, in the median.")
+        st.caption("The values are medians; ± is the median distance of the runs from the median.")
     tables.show(
         rows,
         "run_diff",
         key=f"metrics-{pair.key}",
         labels={**SIDES, "base_spread": "±", "other_spread": "±"},
-        figures=list(rows.columns[1:]),
+        numbers=list(rows.columns[1:]),
     )
 
 
 def _spreads(frame: pd.DataFrame, side: str) -> list[str]:
-    """How far a side's runs are from the median; nothing for one run."""
+    """Return the spread of a side's runs around each median, or an empty text for one run."""
     return [
         "" if formatting.missing(value) else WRITTEN[unit](value)
         for unit, value in zip(frame["unit"], frame[f"{side}_spread"], strict=True)

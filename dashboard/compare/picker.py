@@ -1,4 +1,4 @@
-"""Which two runs or groups page Compare is about: picked there, in the sidebar, or by address."""
+"""The pickers for the two sides of page Compare. They follow the URL and the sidebar."""
 
 from collections.abc import Sequence
 
@@ -13,26 +13,26 @@ from dashboard.query import select
 from dashboard.widgets.view import View
 
 RANK = "rank"
-DEFAULT = "default_pair"  # the one shown until someone chooses, and the runs picked then
+DEFAULT = "default_pair"  # the default pair that is shown, and the picked runs it belongs to
 SWAP = "swap"
 SLOWEST = "slowest rank of each"
 RUN_PIXELS = 340
 
 
 def pick(view: View) -> Pair | None:
-    """Draws the two pickers in the header bar.
+    """Draw the two pickers in the header bar. Return the pair.
 
-    None, with a word on what to do, until they name two sides. Until someone chooses, the pair is
-    that of `default_pair`.
+    Until the user chooses, the pair is that of `default_pair`. If the pickers do not name two
+    sides, show what to do and return None.
     """
     listed = select("run_id", "run_overview", order_by=data.LATEST_FIRST)
     runs = [str(run) for run in data.rows(listed)["run_id"]]
     if len(runs) < 2:
-        st.info("There is one run in the store: add another to compare it with.")
+        st.info("The store has fewer than two runs. Add another run to compare.")
         st.code(f"ingest add other_run/ --store {data.path()}", language="bash")
         return None
     choices = [*runs, *run_groups.offered()]
-    choices += _asked_for(choices)
+    choices += _other_choices(choices)
     reason = _begin_with([run for run in runs if run in view.runs])
     with view.bar:
         base = _picker("From", BASE, choices)
@@ -50,17 +50,17 @@ def pick(view: View) -> Pair | None:
     if base is None or other is None:
         missing = "two runs" if base is None and other is None else "the second run"
         st.info(
-            f"Pick {missing} above, or tick two on the page Runs. Groups of runs, by a model or "
-            "tag that several have, are listed last.",
+            f"Pick {missing} above, or tick two on the page Runs. The end of the list has groups: "
+            "models and tags of several runs.",
             icon=":material/arrow_upward:",
         )
         return None
     bases, others = data.runs_of(base), data.runs_of(other)
     if not run_groups.are_apart(bases, others):
         return None
-    said = [run_groups.describe(base, bases), run_groups.describe(other, others)]
-    if any(said):
-        st.caption(" · ".join(filter(None, said)))
+    descriptions = [run_groups.describe(base, bases), run_groups.describe(other, others)]
+    if any(descriptions):
+        st.caption(" · ".join(filter(None, descriptions)))
     with others_of_bar:
         rank = _rank(bases, others)
         if len(bases) == len(others) == 1:
@@ -69,11 +69,11 @@ def pick(view: View) -> Pair | None:
 
 
 def _groups(
-    words: dict[str, str], bases: list[str], others: list[str], rank: int | None
+    names: dict[str, str], bases: list[str], others: list[str], rank: int | None
 ) -> Pair | None:
-    """Each group's median run, with the comparison of the groups."""
+    """Return each group's median run, with the comparison of the groups."""
     try:
-        comparison = data.compared(bases, others, rank, (words[BASE], words[OTHER]))
+        comparison = data.compared(bases, others, rank, (names[BASE], names[OTHER]))
     except ingest.IngestError as error:
         st.info(formatting.literal(str(error)), icon=":material/timer_off:")
         return None
@@ -82,7 +82,7 @@ def _groups(
         comparison.other.run,
         rank,
         groups=comparison,
-        words=(words[BASE], words[OTHER]),
+        group_names=(names[BASE], names[OTHER]),
     )
 
 
@@ -93,7 +93,7 @@ def _picker(label: str, key: str, runs: Sequence[str]) -> str | None:
         index=None,
         key=key,
         bind="query-params",
-        placeholder=f"{label}: a run, or a group of runs",
+        placeholder=f"{label}: a run or a group of runs",
         width=RUN_PIXELS,
         label_visibility="collapsed",
     )
@@ -101,21 +101,24 @@ def _picker(label: str, key: str, runs: Sequence[str]) -> str | None:
 
 
 def _begin_with(latest_first: Sequence[str]) -> str:
-    """Where nothing is chosen, puts the default pair into the pickers; returns why it is that one.
+    """Put the default pair into the pickers if nothing is chosen. Return the reason for it.
 
-    The pair follows the picked runs. Where one side is chosen, the other is the earliest picked.
+    The pair follows the picked runs. If only one side is chosen, the other is the earliest picked
+    run.
     """
     keys = (BASE, OTHER)
-    named = [st.query_params.get(key) for key in keys]
-    held = [st.session_state.get(key) for key in keys]
-    # When a user leaves the page, Streamlit forgets the state of Swap, not that of the pickers.
-    # Without it, the user has just arrived, and runs in the address win.
+    in_url = [st.query_params.get(key) for key in keys]
+    in_state = [st.session_state.get(key) for key in keys]
+    # When a user leaves the page, Streamlit forgets the state of Swap, but not of the pickers.
+    # Without that state, the user has just arrived, and runs in the URL win.
     is_here = SWAP in st.session_state
-    chosen = held if is_here else [url or state for url, state in zip(named, held, strict=True)]
+    chosen = (
+        in_state if is_here else [url or state for url, state in zip(in_url, in_state, strict=True)]
+    )
     shown: tuple[default_pair.DefaultPair, list[str]] | None = st.session_state.pop(DEFAULT, None)
-    if shown is not None and (chosen != list(shown[0][:2]) or (any(named) and not is_here)):
-        if is_here:  # One side was chosen: the address gets both.
-            st.session_state[BASE], st.session_state[OTHER] = held
+    if shown is not None and (chosen != list(shown[0][:2]) or (any(in_url) and not is_here)):
+        if is_here:  # The user chose one side, so put both into the URL.
+            st.session_state[BASE], st.session_state[OTHER] = in_state
         shown = None
     if any(chosen) and shown is None:
         rest = [run for run in reversed(latest_first) if run not in chosen]
@@ -132,21 +135,24 @@ def _begin_with(latest_first: Sequence[str]) -> str:
     return found.reason
 
 
-def _asked_for(choices: Sequence[str]) -> list[str]:
-    """What the address, or an earlier choice, names besides; a warning where that is no run."""
-    beside: dict[str, None] = {}
+def _other_choices(choices: Sequence[str]) -> list[str]:
+    """Return selectors in the URL or of an earlier choice that are not in `choices`.
+
+    Warn about selectors that match no run, and remove them.
+    """
+    others: dict[str, None] = {}
     for key in (BASE, OTHER):
-        for words in (st.query_params.get(key), st.session_state.get(key)):
-            if not words or words in choices:
+        for selector in (st.query_params.get(key), st.session_state.get(key)):
+            if not selector or selector in choices:
                 continue
-            if words in beside or run_groups.is_known(words):
-                beside[words] = None
+            if selector in others or run_groups.is_known(selector):
+                others[selector] = None
                 continue
-            if st.query_params.get(key) == words:
+            if st.query_params.get(key) == selector:
                 del st.query_params[key]
-            if st.session_state.get(key) == words:
+            if st.session_state.get(key) == selector:
                 del st.session_state[key]
-    return list(beside)
+    return list(others)
 
 
 def _swap() -> None:
@@ -155,7 +161,7 @@ def _swap() -> None:
 
 
 def _rank(bases: Sequence[str], others: Sequence[str]) -> int | None:
-    """A rank that all runs have; asks only where there are several."""
+    """Return the picked rank of all runs. Show a picker only if there are several ranks."""
     query = select("DISTINCT run_id, rank", "run_metrics", {"run_id": [*bases, *others]})
     ranks = [set(of_run) for _, of_run in data.rows(query).groupby("run_id")["rank"]]
     if max(map(len, ranks), default=0) < 2:

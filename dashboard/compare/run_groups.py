@@ -1,4 +1,4 @@
-"""What a side of page Compare may be: a run, or a group of runs as `ingest diff` names them."""
+"""The selectors of page Compare: a run, or a group of runs as in `ingest diff`."""
 
 import streamlit as st
 
@@ -16,49 +16,46 @@ GROUPS = Query(
 
 
 def offered() -> list[str]:
-    """Each model and each tag that several runs have."""
+    """Return the selectors of models and tags that several runs have."""
     return [str(selector) for selector in data.rows(GROUPS)["selector"]]
 
 
 def is_known(selector: str) -> bool:
-    """Whether a side's selector names runs; a warning where it does not."""
+    """Return whether a selector matches runs. Warn if it does not."""
     try:
         return bool(data.runs_of(selector))
     except ingest.IngestError:
         name = formatting.literal(formatting.clipped(selector, 120))
         if ":" in selector:
-            said = f"No run in this store has **{name}**: pick another group, or a run."
+            text = f"No run in this store matches **{name}**. Pick another group, or a run."
         else:
-            said = (
-                f"There is no run **{name}** in this store: it was removed, or the link is of "
+            text = (
+                f"There is no run **{name}** in this store. It was removed, or the link belongs to "
                 "another store."
             )
-        st.warning(said, icon=":material/search_off:")
+        st.warning(text, icon=":material/search_off:")
         return False
 
 
 def are_apart(base: list[str], other: list[str]) -> bool:
-    """Whether no run is on both sides; says so where some are."""
+    """Return whether no run is on both sides. Show a notice if some are."""
     both = sorted({*base} & {*other})
     if not both:
         return True
     if base == other:
-        what = "run" if len(base) == 1 else f"{len(base)} runs"
-        said = f"Both are the same {what}: pick another."
+        subject = "run" if len(base) == 1 else f"{len(base)} runs"
+        text = f"Both sides are the same {subject}. Pick another."
     else:
         named = ", ".join(f"**{formatting.literal(run)}**" for run in both[:MOST_NAMED])
         more = f" and {len(both) - MOST_NAMED:,} more" if len(both) > MOST_NAMED else ""
         is_both = "is" if len(both) == 1 else "are"
-        said = (
-            f"{named}{more} {is_both} on both sides, and a run does not differ from itself: pick "
-            "sides that share none."
-        )
-    st.info(said, icon=":material/arrow_upward:")
+        text = f"{named}{more} {is_both} on both sides. Pick sides that share no run."
+    st.info(text, icon=":material/arrow_upward:")
     return False
 
 
 def describe(selector: str, runs: list[str]) -> str:
-    """How many runs a group is; empty for a run."""
+    """Return the number of runs of a group as a text, or an empty text for a run."""
     if runs == [selector]:
         return ""
     name = f"**{formatting.literal(selector)}**"

@@ -1,4 +1,4 @@
-"""The sections of page Compare: their anchors, and a line of links to them."""
+"""The sections of page Compare: anchors, titles, and a line of links."""
 
 import streamlit as st
 
@@ -11,14 +11,14 @@ TITLES = {
     DIFFERENCES: "Different settings",
     OPERATORS: "Operators",
     KERNELS: "Kernels by name",
-    TIMELINE: "One step of each, on one time axis",
-    CALLS: "What called what",
+    TIMELINE: "Timelines of one step of each run",
+    CALLS: "Call stacks",
     COMPILATIONS: "Compilations",
 }
 
 
 def links(has_stages: bool) -> None:
-    """The line."""
+    """Show the line of links."""
     shown = {anchor: title for anchor, title in TITLES.items() if has_stages or anchor != STAGES}
     links = (f"[{title}](#{anchor})" for anchor, title in shown.items())
     st.markdown(f":small[{' · '.join(links)}]")

@@ -1,4 +1,4 @@
-"""One base against several picked runs: a row each, and a tick compares it in detail."""
+"""A table that compares the base with several picked runs. A tick compares a run in detail."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ CHANGES = {
 
 
 def show(pair: Pair, picked: Sequence[str]) -> None:
-    """The table, where several runs are picked and the base is one run."""
+    """Show the table if several runs are picked and the base is a single run."""
     if len(picked) < FEWEST or pair.groups is not None:
         return
     query = _query(pair, picked)
@@ -37,7 +37,7 @@ def show(pair: Pair, picked: Sequence[str]) -> None:
         if ticked and ticked[0] != pair.base:
             st.session_state[OTHER] = ticked[0]
 
-    ticked = [place for place, run in enumerate(runs) if run == pair.other]
+    ticked = [row for row, run in enumerate(runs) if run == pair.other]
     tables.show(
         _written(pair, frame),
         "runs_against",
@@ -55,12 +55,12 @@ def show(pair: Pair, picked: Sequence[str]) -> None:
 def _query(pair: Pair, picked: Sequence[str]) -> Query:
     others = dict.fromkeys([*picked, pair.other])
     arguments = [pair.base, [run for run in others if run != pair.base], pair.rank]
-    called = f"runs_against({', '.join(map(ingest.literal, arguments))})"
-    return select("*", called, order_by="wall_ns, run_id")
+    macro = f"runs_against({', '.join(map(ingest.literal, arguments))})"
+    return select("*", macro, order_by="wall_ns, run_id")
 
 
 def _written(pair: Pair, frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns: which side a run is, its wall time and the change, and the other figures."""
+    """Return the columns: the side of a run, its wall time and change, and the other metrics."""
     sides = {pair.base: "from", pair.other: "to"}
     shown = pd.DataFrame({"side": frame["run_id"].map(sides).fillna(""), "run": frame["run_id"]})
     shown = shown.join(frame[["wall_ns", "change_ns", "change_percent"]])
@@ -84,17 +84,17 @@ def _with_change(value: Any, change: Any, written: Callable[[Any], str]) -> str:
 
 
 def _note(pair: Pair, frame: pd.DataFrame, picked: Sequence[str]) -> str:
-    """What the changes are of, and which are left out and why."""
-    said = (
-        f"Changes are from **{formatting.literal(pair.base)}**, of the median steps. Tick a run to "
-        "compare it below."
+    """Return the caption: the base of the changes, and which changes and runs are left out."""
+    text = (
+        f"The changes are relative to the median step of **{formatting.literal(pair.base)}**. Tick "
+        "a run to compare it below."
     )
     if frame["change_ns"].isna().any():
-        said += (
-            " A run has no change of times where it measures a host and the base a device, or "
-            "where one is a step and the other a whole recording."
+        text += (
+            " A run has no change if one of the two is measured on a host and the other on a "
+            "device, or if one is a step and the other a whole recording."
         )
     if absent := len({*picked} - {*frame["run_id"]}):
-        of_rank = "" if pair.rank is None else f" of rank {pair.rank}"
-        said += f" {formatting.counted(absent, 'picked run')} without times{of_rank} left out."
-    return said
+        of_rank = "" if pair.rank is None else f" for rank {pair.rank}"
+        text += f" {formatting.counted(absent, 'picked run')} without times{of_rank} left out."
+    return text

@@ -1,4 +1,4 @@
-"""Two runs by the stages of their pipelines."""
+"""The pipeline stages of two runs, and their changes."""
 
 from dashboard import data
 from dashboard.compare import sections
@@ -8,18 +8,18 @@ from dashboard.query import Query, select
 from dashboard.widgets import menu, stages
 
 EXPLAINED = (
-    "Of each run the pipeline's call of median time. The changes of the stages add up to that of "
-    "the call, and those of blocks to their stage."
+    "The pipeline call with the median time of each run. The changes of stages add up to the "
+    "change of the call, and the changes of blocks to the change of their stage."
 )
 
 
 def has_rows(pair: Pair) -> bool:
-    """Whether both runs have calls of pipelines."""
+    """Return whether both runs have pipeline calls."""
     return not data.rows(_query(pair)).empty
 
 
 def show(pair: Pair) -> None:
-    """The stages of both and their changes; nothing where a run has none."""
+    """Show the stages of both runs and their changes, if both have stages."""
     query = _query(pair)
     frame = data.rows(query)
     if frame.empty:

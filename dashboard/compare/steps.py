@@ -1,4 +1,4 @@
-"""One step of each of two runs, and what ran in it: the times of both count from its start."""
+"""One step of each of two runs, and what ran in it, with times relative to its start."""
 
 import math
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ MOST_WORK_ITEMS = 1_000
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a run, and the device, or None for the host, whose work is looked at."""
+    """A step of a run on a device, or on the host."""
 
     run: str
     rank: int
@@ -31,19 +31,22 @@ class Step:
     label: str
 
     def occupancy(self, since: int, until: int) -> Query:
-        """How busy it was from `since` to `until`, ns since the step's start, up to its end."""
+        """Return the query for occupancy from `since` to `until`, but not after the step's end.
+
+        Both are in ns since the start of the step.
+        """
         columns = "start_ns, end_ns, part, part_ns, percent"
         bin_ns = max(1, math.ceil((until - since) / BINS))  # the same for both runs
         bins = min(BINS, max(1, math.ceil((self.length_ns - since) / bin_ns)))
         start = self.start_ns + since
-        stretch = [start, start + bins * bin_ns, bins]
+        time_range = [start, start + bins * bin_ns, bins]
         if self.on_device:
-            arguments: list[Scalar] = [self.run, self.rank, self.device, *stretch]
+            arguments: list[Scalar] = [self.run, self.rank, self.device, *time_range]
             return call(columns, "device_occupancy", arguments, "start_ns, part")
-        return call(columns, "host_occupancy", [self.run, self.rank, *stretch], "start_ns")
+        return call(columns, "host_occupancy", [self.run, self.rank, *time_range], "start_ns")
 
     def work_items(self, columns: str, since: int, until: int, **more: Any) -> Query:
-        """The step's device activities, or its operators, in that stretch."""
+        """Return the query for the step's device activities or operators in a time range."""
         where: dict[str, Scalar] = {"run_id": self.run, "rank": self.rank}
         where |= (
             {"measure": "device", "device": self.device} if self.on_device else {"measure": "host"}
@@ -56,7 +59,7 @@ class Step:
 
 
 def of_pair(pair: Pair) -> Pair:
-    """The pair with the step that is chosen; asks only where both runs have several."""
+    """Return the pair with the picked step. Show a picker only if both runs have several steps."""
     most = _found(pair).groupby("side")["ordinal"].max()
     if len(most) < 2 or most.min() < 2:
         return pair
@@ -74,7 +77,7 @@ def of_pair(pair: Pair) -> Pair:
 
 
 def compared(pair: Pair) -> dict[str, Step]:
-    """The step of each side."""
+    """Return the compared step of each side."""
     frame = _found(pair)
     most = frame.groupby("side")["ordinal"].max()
     is_shown = frame["ordinal"] == pair.nth_step if pair.nth_step else frame["is_median"]

@@ -1,4 +1,4 @@
-"""The timelines of a step of each of two runs under one zoom."""
+"""The timelines of a step of each of two runs, with a common zoom."""
 
 import pandas as pd
 import streamlit as st
@@ -16,11 +16,11 @@ DETAILS = {"name": "name", "op": "operator", "module": "module"}
 
 @st.fragment
 def show(pair: Pair) -> None:
-    """The first run's above, the second's below; a drag over either zooms both."""
+    """Draw the first run's timeline above the second's. A drag over either zooms both."""
     heading = menu.heading_line(sections.TITLES[sections.TIMELINE], sections.TIMELINE)
     steps = compared(pair)
     if len(steps) < 2:
-        st.caption("No step was recorded in one of them: there is no timeline to set against it.")
+        st.caption("One of the runs has no steps, so there are no timelines to compare.")
         return
     whole = max(step.length_ns for step in steps.values())
     since, until = zoom.TIME.stretch(whole)
@@ -44,7 +44,7 @@ def show(pair: Pair) -> None:
         busy, work_items = frames[side]
         _heading(pair, side, step, since, until)
         if busy.empty and work_items.empty:
-            st.caption("Nothing ran in this stretch: the step was over, or had not begun.")
+            st.caption("Nothing ran in this range, because the step had ended or not yet started.")
             continue
         if ticked:
             is_other = ~work_items["work_item_id"].isin(ticked.get(side, set()))
@@ -71,33 +71,35 @@ def show(pair: Pair) -> None:
         menu.show(queries, "timelines")
         numbered = [(step.run, step.number) for step in steps.values() if step.number is not None]
         if len(numbered) == 2:
-            timeline_link.of_pair(*numbered)
+            timeline_link.show_pair(*numbered)
     st.caption(_note(steps[BASE], ticked, frames))
 
 
 def _heading(pair: Pair, side: str, step: Step, since: int, until: int) -> None:
-    """Which run and step, and how much of what is in the stretch."""
+    """Show the run, the step, and the number and total time of activities in the range."""
     count = step.work_items("count(*) AS work_items, sum(dur_ns) AS dur_ns", since, until)
     (row,) = data.rows(count).itertuples()
     one, many = ("activity", "activities") if step.on_device else ("operator", "operators")
-    things = f"{int(row.work_items):,} {one if row.work_items == 1 else many}"
-    taken = "" if formatting.missing(row.dur_ns) else f" of {formatting.duration(row.dur_ns)}"
+    items = f"{int(row.work_items):,} {one if row.work_items == 1 else many}"
+    total = "" if formatting.missing(row.dur_ns) else f" ({formatting.duration(row.dur_ns)})"
     st.markdown(
-        f"**{formatting.literal(pair.runs[side])}** · {step.label} · here {things}{taken} in all"
+        f"**{formatting.literal(pair.runs[side])}** · {step.label} · {items}{total} in this range"
     )
 
 
 def _note(
     step: Step, ticked: dict[str, set[int]], frames: dict[str, tuple[pd.DataFrame, pd.DataFrame]]
 ) -> str:
-    said = "Only what the step launched is drawn. Drag over one to zoom into both."
+    text = "Each timeline shows only what the step launched. Drag over one to zoom into both."
     if ticked:
-        said += " What belongs to the row ticked above stands out."
+        text += " The activities of the row selected above are highlighted."
     if any(len(work_items) == MOST_WORK_ITEMS for _, work_items in frames.values()):
-        said += f" Each shows its {MOST_WORK_ITEMS:,} longest activities: zoom in for all."
+        text += (
+            f" Each shows its {MOST_WORK_ITEMS:,} longest activities. Zoom in to see all of them."
+        )
     if not step.on_device:
-        said += (
-            " As a run has no device, both show the outermost operators of the host. Between "
+        text += (
+            " Because a run has no device, both show the outermost operators of the host. Between "
             "them, the host ran Python or compiled code that was not recorded, or waited."
         )
-    return said
+    return text

@@ -1,1 +1,1 @@
-"""What charts and tables look like: drawing knows nothing of runs, pages and the address."""
+"""Charts and tables. This package does not depend on runs, pages or the URL."""

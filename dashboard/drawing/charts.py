@@ -1,4 +1,4 @@
-"""What charts share: axes, legends and hover texts; and the bars of several runs."""
+"""Shared parts of charts: axes, legends and tooltips; and bar charts of several runs."""
 
 import html
 import math
@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.drawing import colours, formatting
 from ingest import units
 
-AXIS_HEIGHT = 80  # of a chart's height, what its time axis and margins take from the bars
+AXIS_HEIGHT = 80  # of the time axis and margins of a bar chart
 TOOLTIP_WIDTH = 300  # characters
 LABEL_WIDTH = 40
 LABEL_PIXELS = 230
@@ -21,7 +21,7 @@ SWATCH = "display:inline-block;width:.75em;height:.75em;margin-right:.4em;border
 
 @alt.theme.register("tracehouse", enable=True)
 def theme() -> alt.theme.ThemeConfig:
-    """Of Altair's charts: few ticks, and labels that are easy to read; the rest is Streamlit's."""
+    """Return the theme of Altair charts: few ticks and readable labels, otherwise Streamlit's."""
     ink = colours.quiet_ink()
     return {
         "config": {
@@ -33,11 +33,11 @@ def theme() -> alt.theme.ThemeConfig:
 
 
 def legend(colour_of: Mapping[str, str]) -> None:
-    """What each colour means, in a line above a chart that breaks where the page is narrow."""
+    """Show a legend, as a line of labels that wraps on a narrow page."""
     items = "".join(
         f'<span style="white-space:nowrap"><i style="{SWATCH}background:{colour}"></i>'
-        f"{html.escape(meaning)}</span>"
-        for meaning, colour in colour_of.items()
+        f"{html.escape(label)}</span>"
+        for label, colour in colour_of.items()
     )
     st.html(
         '<div style="display:flex;flex-wrap:wrap;gap:0 1rem;font-size:0.875rem">' + items + "</div>"
@@ -45,30 +45,30 @@ def legend(colour_of: Mapping[str, str]) -> None:
 
 
 def legend_of(parts: set[str]) -> None:
-    """The legend for parts of time, in their order."""
+    """Show the legend for parts of time, in stacking order."""
     legend({colours.label(part): colours.of(part) for part in colours.order(parts)})
 
 
 def duration_axis(longest_ns: float) -> tuple[float, str]:
-    """The divisor and unit that suit durations up to the longest."""
+    """Return the divisor and unit of an axis for durations up to the longest."""
     unit = next((unit for unit in ("s", "ms") if longest_ns >= units.TIMES[unit]), "µs")
     return units.TIMES[unit], unit
 
 
 def ticks(least: float, most: float, count: int) -> list[float]:
-    """Round values from the least to the most, about so many."""
+    """Return about `count` round values from the least to the most."""
     if most <= least:
         return [least]
     apart = (most - least) / count
     power = 10 ** math.floor(math.log10(apart))
     step = next(size * power for size in (1, 2, 5, 10) if size * power >= apart)
     return [
-        place * step for place in range(math.ceil(least / step), math.floor(most / step + 1e-9) + 1)
+        index * step for index in range(math.ceil(least / step), math.floor(most / step + 1e-9) + 1)
     ]
 
 
 def size_axis(most: float) -> tuple[float, str]:
-    """The divisor and unit that suit sizes up to the largest, bytes."""
+    """Return the divisor and unit of an axis for sizes up to the largest, in bytes."""
     unit = next(
         (unit for unit in ("GiB", "MiB", "KiB") if most >= units.FULL * units.SIZES[unit]), "B"
     )
@@ -76,9 +76,10 @@ def size_axis(most: float) -> tuple[float, str]:
 
 
 def tooltips(*fields: str | tuple[str, str]) -> list[alt.Tooltip]:
-    """The fields of a tooltip; of a pair, the second is the title.
+    """Return the fields of a tooltip. In a pair, the second item is the title.
 
-    Altair's charts name channels, such as `alt.X2("to:Q")`: a bare field takes 5 ms to look up.
+    The charts name Altair's channels, for example `alt.X2("to:Q")`, because Altair takes 5 ms to
+    look up a field without one.
     """
     return [
         alt.Tooltip(field) if isinstance(field, str) else alt.Tooltip(field[0], title=field[1])
@@ -87,12 +88,12 @@ def tooltips(*fields: str | tuple[str, str]) -> list[alt.Tooltip]:
 
 
 def names_axis(order: list[str]) -> Any:
-    """The axis of short names, from the top in that order."""
+    """Return the axis of short names, in this order from the top."""
     return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))
 
 
-def grouped_bars(frame: pd.DataFrame, runs: list[str], what: str) -> None:
-    """`what` of the same names in several runs. Columns: name, run_id, ns, calls."""
+def grouped_bars(frame: pd.DataFrame, runs: list[str], metric: str) -> None:
+    """Draw a metric of the same names in several runs. Columns: name, run_id, ns, calls."""
     names = list(dict.fromkeys(frame["name"]))
     short = formatting.short_names(names, LABEL_WIDTH)
     factor, unit = duration_axis(frame["ns"].max())
@@ -110,7 +111,7 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str], what: str) -> None:
         alt.Chart(data)
         .mark_bar()
         .encode(
-            x=alt.X("value:Q", title=f"{what} ({unit})"),
+            x=alt.X("value:Q", title=f"{metric} ({unit})"),
             y=names_axis([short[name] for name in names]),
             yOffset=alt.YOffset("run:N", sort=runs),
             color=alt.Color(
@@ -124,4 +125,4 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str], what: str) -> None:
         .properties(height=(8 * len(runs) + 10) * len(names) + AXIS_HEIGHT)
     )
     legend(dict(zip(runs, colours.RUNS, strict=False)))
-    st.altair_chart(chart, alt=f"The first operators of each run, by {what}")
+    st.altair_chart(chart, alt=f"The top operators of each run, by {metric}")

@@ -1,8 +1,8 @@
-"""One colour for each meaning, on every page, in light and dark.
+"""Colours of all pages, for the light and the dark theme. Each meaning has one colour.
 
-Work is deep, and idle time pale. Chosen by search so that parts can be told apart from each other
-and from the page with usual sight, protanopia, deuteranopia and tritanopia on both themes, which a
-test checks. Red marks what became worse.
+Work has deep colours, and idle time pale ones. A search chose the colours of parts. They can be
+distinguished from each other and from the page on both themes, with normal vision, protanopia,
+deuteranopia and tritanopia. A test enforces this. Red marks metrics that became worse.
 """
 
 import math
@@ -13,8 +13,9 @@ import streamlit as st
 
 import ingest
 
-# Parts of a step by their order in `ingest.parts`: busy time; causes of idle time on the light and
-# on the dark theme; time before and after all activity. The last two of the first three are spare.
+# Parts of a step, in the order of `ingest.parts`: busy time; causes of idle time on the light and
+# on the dark theme; time before and after all activity. The last two of each of the first three
+# tuples are spare.
 BUSY = ("#2A5CD6", "#EB8511", "#2F8F46", "#7504FA", "#8E3D73", "#0F004B", "#005A3C")
 IDLE_ON_LIGHT = (
     *("#D685A0", "#B0946D", "#9F86EA", "#86EAAF", "#E3D963", "#EAA8F0", "#CED5DE"),
@@ -28,15 +29,15 @@ ENDS = ("#9A9A9A", "#6E7480")
 INKS = ("#2F2D2B", "#EDEBE8")
 QUIET_INKS = ("#5C5854", "#B9B5AF")
 
-# Sums of parts, or what part of a part counts: the part that gives the colour, and the label.
+# Sums of parts, or portions of a part: the part with the same colour, and the label.
 OTHER_PARTS = {
     "exposed_communication": ("communication", "exposed communication"),
     "exposed_copy": ("copy", "exposed copy"),
     "bubble": ("lead", "idle"),
 }
 
-# What became of an operator from one run to another: less time in greens, more in reds; blue and
-# orange where it was called less or more often.
+# Statuses of an operator in the second of two runs: greens for less time, reds for more; blue and
+# orange for fewer and more calls.
 CHANGES = {
     "fused": "#0F766E",
     "faster": "#4FAE9F",
@@ -50,7 +51,7 @@ CHANGES = {
 
 RUNS = ("#2A5CD6", "#EB8511", "#2F8F46", "#824217", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
 
-# Owners of memory, by size at the peak; unknown ones, and all others together, in greys.
+# Owners of memory, by size at the peak. Unknown owners, and the sum of all others, are grey.
 OWNERS = ("#2A5CD6", "#EB8511", "#2F8F46", "#A15DB9", "#61CCF2", "#824217", "#E7C26F", "#6B5478")
 NEUTRAL = "#66707C"
 UNKNOWN_OWNERS = ("#9A9A9A", NEUTRAL)
@@ -58,7 +59,7 @@ OTHERS = "#C6C6C6"
 
 
 class Box(NamedTuple):
-    """A kind of box in flame graphs: light, for dark letters, on both themes."""
+    """A kind of box in flame graphs. Colours are light, for dark text, on both themes."""
 
     label: str
     colour: str
@@ -75,7 +76,7 @@ BOXES = {  # by category
 }
 NO_BOXES = ("#DADCE0", "#7A808A")
 BOX_EDGE, BOX_INK = "#FFFFFF", "#16181D"
-MORE, LESS = "#E25C5C", "#6096EC"  # red and blue, of boxes that took more or less
+MORE, LESS = "#E25C5C", "#6096EC"  # red and blue, for boxes that took more or less
 ALARM = "#E0482E"
 STATES = {
     "allocated": "#2A5CD6",
@@ -86,12 +87,12 @@ STATES = {
 
 
 def ink() -> str:
-    """The colour of lines and text on the theme's background."""
+    """Return the colour of lines and text on the theme's background."""
     return INKS[_is_dark()]
 
 
 def quiet_ink() -> str:
-    """The colour of words that are no figures, such as those of an axis."""
+    """Return the colour of secondary text, for example axis labels."""
     return QUIET_INKS[_is_dark()]
 
 
@@ -101,14 +102,14 @@ def _is_dark() -> bool:
 
 @cache
 def _shown(parts: tuple[ingest.Part, ...], is_dark: bool) -> dict[str, tuple[str, str]]:
-    """Colour and label of each part, in the order of stacks: busy time first."""
+    """Return colour and label of each part, in stacking order, busy time first."""
     busy = [part for part in parts if part.is_idle is False]
     idle = [part for part in parts if part.is_idle]
     rest = [part for part in parts if part.is_idle is None]
     causes = IDLE_ON_DARK if is_dark else IDLE_ON_LIGHT
     coloured = [
-        *((part, BUSY[place % len(BUSY)]) for place, part in enumerate(busy)),
-        *((part, causes[place % len(causes)]) for place, part in enumerate(idle)),
+        *((part, BUSY[index % len(BUSY)]) for index, part in enumerate(busy)),
+        *((part, causes[index % len(causes)]) for index, part in enumerate(idle)),
         *zip(rest, ENDS, strict=True),
     ]
     shown = {part.name: (colour, part.label) for part, colour in coloured}
@@ -117,42 +118,42 @@ def _shown(parts: tuple[ingest.Part, ...], is_dark: bool) -> dict[str, tuple[str
 
 
 def of(part: str, is_dark: bool | None = None) -> str:
-    """The colour of a part of a step on the page's theme, or on the light or dark one."""
+    """Return the colour of a part of a step, by default on the page's theme."""
     return _shown(ingest.parts(), _is_dark() if is_dark is None else is_dark)[part][0]
 
 
 def label(part: str) -> str:
-    """The name of a part as legends write it; causes of bubbles say that they are idle time."""
+    """Return the label of a part in legends. Labels of causes of idle time begin with "idle"."""
     return _shown(ingest.parts(), False)[part][1]
 
 
 def place(part: str) -> int:
-    """The place of a part in stacks, from 0."""
+    """Return the position of a part in stacks, from 0."""
     return list(_shown(ingest.parts(), False)).index(part)
 
 
 def no_box() -> str:
-    """The colour of a box of no category, and of one that a search does not find."""
+    """Return the colour of boxes without a category, and of boxes that a search does not find."""
     return NO_BOXES[_is_dark()]
 
 
 def of_change(change: float, width: float) -> str:
-    """The colour of a box of two runs: the redder, the more it took, the bluer, the less."""
+    """Return the colour of a box of two runs: red if it took more, blue if it took less."""
     strength = math.sqrt(min(1.0, abs(change) / width)) if width else 0.0
     return between(NO_BOXES[0], MORE if change > 0 else LESS, strength)
 
 
 def between(first: str, second: str, share: float) -> str:
-    """A colour between two: the first for share 0, the second for 1."""
+    """Return a mix of two colours: the first for share 0, the second for share 1."""
     pairs = ((int(first[at : at + 2], 16), int(second[at : at + 2], 16)) for at in (1, 3, 5))
     return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
 
 
 def part_of(metric: str) -> str:
-    """The part that a metric of `run_diff` is about: `host` of `bubble_host`."""
+    """Return the part of a metric of `run_diff`: `host` for `bubble_host`."""
     return metric.removeprefix("bubble_")
 
 
 def order(parts: set[str]) -> list[str]:
-    """Those of the parts that occur, in the order of stacks."""
+    """Return the parts in stacking order."""
     return [part for part in _shown(ingest.parts(), False) if part in parts]

@@ -1,4 +1,4 @@
-"""Our own Streamlit components: each has a style sheet and a script, in files of its name."""
+"""Custom Streamlit components. Each has a style sheet and a script with its name."""
 
 from functools import cache
 from pathlib import Path
@@ -11,9 +11,10 @@ SHARED = Path(__file__).parent / "element.js"
 
 @cache
 def load(directory: Path, name: str, root: str) -> Any:
-    """The component of `name`.css and `name`.js, which draws into an element of the class `root`.
+    """Return the component of `name`.css and `name`.js.
 
-    The script can call `element(tag, fields, children)`.
+    It draws into an element of the class `root`. The script can call
+    `element(tag, fields, children)`.
     """
     script = (directory / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(

@@ -1,4 +1,4 @@
-/** A new element with these fields and children. */
+/** Returns a new element with these fields and children. */
 function element(tag, fields = {}, children = []) {
   const made = Object.assign(document.createElement(tag), fields);
   made.append(...children);

@@ -1,4 +1,4 @@
-"""How pages write numbers and names: by the rules of `ingest.units`, and safe in Markdown."""
+"""Formatting of numbers and names on pages, based on `ingest.units`, and Markdown escaping."""
 
 import math
 import re
@@ -11,13 +11,13 @@ import pandas as pd
 from ingest import units
 
 NONE = units.UNKNOWN
-# Units of ages, their lengths in s, and how many of each are written.
+# Units of ages: name, length in s, and the number from which the next unit is used.
 AGES = (("s", 1, 60), ("min", 60, 90), ("h", 3_600, 36), ("days", 86_400, 100))
 NAME_WIDTH = units.NAME_WIDTH
 
-# Streamlit puts icons and arrows in the place of these even where they are escaped.
+# Streamlit replaces these with icons and arrows even if they are escaped.
 SUBSTITUTED = re.compile(r":(?=material/|streamlit:)|(?<!\S)[<>~-](?=(?:->|[->=])(?!\S))")
-WORD_JOINER = "\u2060"  # no shape and no width
+WORD_JOINER = "\u2060"  # invisible, without width
 
 percent, count, counted, times = units.percent, units.count, units.counted, units.times
 percent_change = units.percent_change
@@ -29,7 +29,7 @@ short_name, short_names, short_paths = units.short_name, units.short_names, unit
 
 
 def missing(value: Any) -> bool:
-    """Whether a table's cell holds nothing: None, NaN, NaT or NA."""
+    """Return whether a table cell is empty: None, NaN, NaT or NA."""
     return (
         value is None
         or value is pd.NA
@@ -39,27 +39,27 @@ def missing(value: Any) -> bool:
 
 
 def duration(ns: float | None) -> str:
-    """A time in µs, ms or s: 1.23 ms."""
+    """Format a time in µs, ms or s: 1.23 ms."""
     return units.duration(ns, smallest="µs")
 
 
 def size(count: float | None) -> str:
-    """Bytes as torch prints them: 2.00 MiB; those below a KiB in full."""
+    """Format bytes like torch: 2.00 MiB; less than 1 KiB as a number of bytes."""
     return units.size(count, ones="bytes")
 
 
 def size_per_second(count: float | None) -> str:
-    """Bytes per second: 2.00 MiB/s."""
+    """Format bytes per second: 2.00 MiB/s."""
     return NONE if missing(count) else f"{size(count)}/s"
 
 
 def operations_per_second(count: float | None) -> str:
-    """Floating-point operations per second: 15.5 GFLOPS."""
+    """Format floating-point operations per second: 15.5 GFLOPS."""
     return NONE if missing(count) else f"{operations(count)}PS"
 
 
 def age(moment: datetime) -> str:
-    """How long ago a moment of UTC was: 3 h ago; from 100 days on, the day."""
+    """Format how long ago a UTC time was: 3 h ago; after 100 days or more, the date."""
     seconds = (datetime.now(UTC).replace(tzinfo=None) - moment).total_seconds()
     for unit, length, most in AGES:
         if seconds < most * length:
@@ -68,11 +68,11 @@ def age(moment: datetime) -> str:
 
 
 def change(value: float | None, written: Callable[[float | None], str] = duration) -> str:
-    """A difference, by default of times, with its sign: +1.23 ms."""
+    """Format a difference, by default of times, with its sign: +1.23 ms."""
     return units.change(value, written)
 
 
 def literal(text: str) -> str:
-    """Text for a Markdown place, shown as it is."""
+    """Escape text for Markdown, so that it is shown unchanged."""
     text = SUBSTITUTED.sub(lambda found: found[0] + WORD_JOINER, " ".join(text.split()))
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:&])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Another page of this server in a frame."""
+"""A frame with another page of this server."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ HERE = Path(__file__).parent
 
 
 def show(address: str, title: str, height: int, key: str) -> None:
-    """The page at an address, in a frame of some pixels.
+    """Show the page at an address in a frame; `height` is in pixels.
 
-    Unlike `st.iframe`, another address is no step for the browser's Back, which belongs to the
-    dashboard's own pages.
+    Unlike with `st.iframe`, a new address adds no entry to the browser's history, so that Back
+    leads to the previous page of the dashboard.
     """
     component.load(HERE, "frame", "frame")(
         key=key, data={"address": address, "title": title, "height": height}

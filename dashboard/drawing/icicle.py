@@ -1,4 +1,4 @@
-"""Flame graphs: one box per call, below its caller. The width is the call's time or bytes."""
+"""Flame graphs with a box per call below its caller. The width is the call's time or bytes."""
 
 import html
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from dashboard.drawing import colours, formatting
 
 MOST_LEVELS = 36  # deeper calls appear when the user clicks a box
 LEVEL_PIXELS = 20
-NAME_WIDTH = 200  # characters on hover
-ALL = "all"  # the id of the box around all others
+NAME_WIDTH = 200  # characters in tooltips
+ALL = "all"  # the id of the root box
 
 
 def draw(
@@ -25,11 +25,11 @@ def draw(
     is_compared: bool,
     key: str,
 ) -> str | None:
-    """The graph of the rows of `flame_graph`, callers first; the id of the box that was clicked.
+    """Draw the rows of `flame_graph`, callers first. Return the id of the clicked box.
 
-    Of calls that are not shown, that is the call around them, or `all`. `written` writes a value.
-    What has `search` in its name keeps its colour. Compared boxes are red where they took more than
-    in the first run, and blue where less.
+    For a box of calls that are not shown, that is their caller, or `all`. `written` formats a
+    value. Boxes whose name contains `search` keep their colour. Compared boxes are red if they took
+    more than in the first run, and blue if less.
     """
     outermost = boxes[boxes["caller_id"].isna()]
     whole = outermost["width"].sum()
@@ -89,7 +89,7 @@ def _id(row: Any) -> str:
 
 
 def _levels(boxes: pd.DataFrame) -> int:
-    """How many boxes lie below each other; callers come first in the rows."""
+    """Return the depth of the graph. Callers come first in the rows."""
     depth: dict[str | None, int] = {None: 0}
     for row in boxes.itertuples():
         caller = None if formatting.missing(row.caller_id) else str(row.caller_id)
@@ -99,11 +99,11 @@ def _levels(boxes: pd.DataFrame) -> int:
 
 def _hover(name: str, row: Any, whole: float, written: Callable[[float | None], str]) -> str:
     share = formatting.percent(100 * row["width"] / whole)
-    took = written(row["total_value"])
+    total = written(row["total_value"])
     if not formatting.missing(row["total_base"]):
         change = row["total_value"] - row["total_base"]
-        took = f"{written(row['total_base'])} → {took} ({formatting.change(change, written)})"
-    return f"{html.escape(name)}<br>{took}, {share} of what is shown"
+        total = f"{written(row['total_base'])} → {total} ({formatting.change(change, written)})"
+    return f"{html.escape(name)}<br>{total}, {share} of the graph"
 
 
 def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:

@@ -1,14 +1,14 @@
-// Boxes in lanes on one axis, and above them strips of shares. `data`: as `lanes.draw` makes it.
-// A drag zooms in: trigger `zoomed`, with the ends of the stretch.
+// Boxes in lanes on a common axis, with strips of percentages above. `data` is from `lanes.draw`.
+// A drag sets the trigger `zoomed` to the ends of a range.
 
 const STRIP_PX = 90;
 const ONE_OF_SEVERAL_PX = 44;
 const GAP_PX = 4; // between lanes
-const NEAR_PX = 3; // so near to a box the pointer is on it
+const NEAR_PX = 3; // the pointer is on a box at this distance or less
 const LEAST_DRAG_PX = 4;
-const AT_EDGE = 0.04; // of the width: a tick so near to an end has its text on the inner side
+const AT_EDGE = 0.04; // fraction of the width at each end where texts of ticks are moved inwards
 const FAINT = 0.2;
-const EDGED_PX = 3; // boxes at least so wide are set apart from the next one
+const EDGED_PX = 3; // boxes of this width or more have a gap before the next one
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".lanes");
@@ -24,8 +24,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const brush = element("div", { className: "brush", hidden: true });
   const share = (at) => (at - data.since) / (data.until - data.since);
   const marks = data.marks.map((each) => mark(each, share(each.at)));
-  const stretches = data.shown ? [stretch(data.shown.map(share))] : [];
-  const plot = element("div", { className: "plot" }, [canvas, ...marks, ...stretches, brush, hint]);
+  const ranges = data.shown ? [highlight(data.shown.map(share))] : [];
+  const plot = element("div", { className: "plot" }, [canvas, ...marks, ...ranges, brush, hint]);
   plot.style.height = `${top(data) + data.lanes.length * data.lanePixels}px`;
   plot.classList.toggle("zooms", data.zooms);
   root.style.setProperty("--above", marks.length || data.file ? "1.2rem" : "0");
@@ -40,28 +40,28 @@ export default function ({ data, parentElement, setTriggerValue }) {
     paint(canvas, data, share, contentRect.width, contentRect.height),
   );
   root.watcher.observe(plot);
-  listen(plot, brush, hint, data, (stretch) => setTriggerValue("zoomed", stretch));
+  listen(plot, brush, hint, data, (range) => setTriggerValue("zoomed", range));
 }
 
-/** The height of a strip, px. */
+/** Returns the height of a strip in px. */
 function tall(data) {
   return data.strips.length > 1 ? ONE_OF_SEVERAL_PX : STRIP_PX;
 }
 
-/** Where the lanes begin, px. */
+/** Returns the top of the lanes in px. */
 function top(data) {
   return data.strips.length * (tall(data) + GAP_PX);
 }
 
-/** The stretch that is shown elsewhere, between two shares of the width. */
-function stretch([from, to]) {
+/** Returns the highlight of a range, given as fractions of the width. */
+function highlight([from, to]) {
   const made = element("div", { className: "shown" });
   made.style.left = `${100 * from}%`;
   made.style.width = `${100 * (to - from)}%`;
   return made;
 }
 
-/** The names of the strip and the lanes, to the left of them. */
+/** Returns the names of the strips and lanes, at the left. */
 function names(data) {
   const lanes = data.lanes.map((lane) => element("span", { textContent: lane, title: lane }));
   for (const lane of lanes) lane.style.height = lane.style.lineHeight = `${data.lanePixels}px`;
@@ -69,7 +69,7 @@ function names(data) {
   return element("div", { className: "names" }, [...strips, ...lanes]);
 }
 
-/** A strip's name, or its scale where it has none. */
+/** Returns a strip's name, or its scale if it has no name. */
 function percents(data, name) {
   const texts = name ? ["", name, ""] : ["100%", "50%", "0%"];
   const spans = texts.map((text) => element("span", { textContent: text }));
@@ -114,8 +114,8 @@ function paint(canvas, data, share, width, height) {
     pen.fillRect(edge(start), y, isEdged && wide >= EDGED_PX ? wide - 1 / dots : wide, tall);
   };
   const { strips, boxes } = data;
-  strips.forEach((strip, place) => {
-    const lowest = place * (tall(data) + GAP_PX) + tall(data);
+  strips.forEach((strip, index) => {
+    const lowest = index * (tall(data) + GAP_PX) + tall(data);
     let bottom = lowest;
     strip.start.forEach((start, at) => {
       if (start !== strip.start[at - 1]) bottom = lowest;
@@ -141,7 +141,7 @@ function paint(canvas, data, share, width, height) {
   });
 }
 
-/** What is at a place: the parts of the strip's stretch, or the topmost box of a lane. */
+/** Returns the tooltip at a position: the parts in a bin of a strip, or the top box of a lane. */
 function textAt(data, at, y, near) {
   const { strips, boxes } = data;
   const strip = strips[Math.floor(y / (tall(data) + GAP_PX))];
@@ -152,21 +152,21 @@ function textAt(data, at, y, near) {
   const lane = Math.floor((y - top(data)) / data.lanePixels);
   let found = -1;
   let nearest = near;
-  boxes.start.forEach((start, place) => {
-    if (boxes.lane[place] !== lane) return;
-    const far = Math.max(start - at, at - boxes.end[place], 0);
-    if (far <= nearest) [found, nearest] = [place, far]; // the last one covers the others
+  boxes.start.forEach((start, index) => {
+    if (boxes.lane[index] !== lane) return;
+    const far = Math.max(start - at, at - boxes.end[index], 0);
+    if (far <= nearest) [found, nearest] = [index, far]; // the last one covers the others
   });
   if (found < 0) return [];
   const details = Object.entries(data.details)
-    .filter(([, places]) => places[found] >= 0)
-    .map(([title, places]) => [title, data.hoverNames[places[found]]])
+    .filter(([, names]) => names[found] >= 0)
+    .map(([title, names]) => [title, data.hoverNames[names[found]]])
     .filter(([, name], at, all) => all.findIndex((each) => each[1] === name) === at)
     .map(([title, name]) => `${title}: ${name}`);
   return [boxes.text[found], ...details];
 }
 
-/** Saves the boxes with the texts around them, and what the colours mean. */
+/** Saves a picture of the chart with its texts and legend. */
 function download(root, canvas, data) {
   const dots = devicePixelRatio || 1;
   const whole = root.getBoundingClientRect();
@@ -222,8 +222,8 @@ function download(root, canvas, data) {
 }
 
 function listen(plot, brush, hint, data, onZoom) {
-  let from = null; // where a drag began, px
-  const place = (event) => {
+  let from = null; // the start of a drag in px
+  const position = (event) => {
     const box = plot.getBoundingClientRect();
     return [Math.min(box.width, Math.max(0, event.clientX - box.left)), event.clientY - box.top, box];
   };
@@ -232,10 +232,10 @@ function listen(plot, brush, hint, data, onZoom) {
   plot.onpointerdown = (event) => {
     if (!data.zooms || event.button !== 0) return;
     plot.setPointerCapture(event.pointerId);
-    [from] = place(event);
+    [from] = position(event);
   };
   plot.onpointermove = (event) => {
-    const [x, y, box] = place(event);
+    const [x, y, box] = position(event);
     brush.hidden = from === null;
     hint.hidden = from !== null;
     if (from !== null) {
@@ -255,7 +255,7 @@ function listen(plot, brush, hint, data, onZoom) {
     brush.hidden = true;
   };
   plot.onpointerup = (event) => {
-    const [x, , box] = place(event);
+    const [x, , box] = position(event);
     const began = from;
     end();
     if (began === null || Math.abs(x - began) < LEAST_DRAG_PX) return;

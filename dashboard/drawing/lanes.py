@@ -1,4 +1,4 @@
-"""Boxes in lanes on one axis, such as time, and above them strips of shares; a drag zooms in."""
+"""A chart of boxes in lanes on a common axis, with strips of percentages above. A drag zooms in."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ import streamlit as st
 from dashboard.drawing import component, formatting
 
 HERE = Path(__file__).parent
-NAME_WIDTH = 160  # characters of a name on hover
+NAME_WIDTH = 160  # characters of a name in tooltips
 LANE_PIXELS = 24
-SHARES = ["percent", "when", "text"]  # a strip's columns besides its places and colours
+SHARES = ["percent", "when", "text"]  # columns of a strip in addition to start, end and colour
 SIDE_PIXELS = 80  # for the names of the lanes
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The ends of what is shown, the places and texts of ticks, and a title."""
+    """The visible range, the positions and texts of ticks, and the title."""
 
     since: float
     until: float
@@ -29,7 +29,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Mark:
-    """A line, or a text alone, across all lanes."""
+    """A line across all lanes with a text, or only a text."""
 
     at: float
     text: str = ""
@@ -53,21 +53,24 @@ def draw(
     lane_pixels: int = LANE_PIXELS,
     side_pixels: int = SIDE_PIXELS,
 ) -> None:
-    """The chart. A later row is drawn over an earlier one.
+    """Draw the chart. Later rows are drawn over earlier ones.
 
-    `boxes`: lane (its place in `lanes`), start, end, colour, text (on hover), where given is_faint,
-    label (written in the box where there is room), and the columns of `details`, which maps columns
-    to their titles on hover. `strips`, by name, from the bottom of each stretch up: start, end,
-    colour, percent, when and text (on hover). The stretch `shown` stands out. A drag calls
-    `on_zoom` with the ends of a stretch. With a `file`, a button saves the chart as a PNG of that
-    name, with the `legend`, which maps labels to colours.
+    boxes    lane (index in `lanes`), start, end, colour, text (tooltip), the columns of `details`,
+             and optionally is_faint and label (written in the box if it is wide enough)
+    file     the name of the PNG file that a button saves; without one, there is no button
+    legend   colours by label, for the PNG
+    details  titles in tooltips, by column
+    strips   strips by name, each from the bottom up: start, end, colour, percent, when, text
+             (tooltip)
+    shown    a range to highlight
+    on_zoom  called with the ends of a range after a drag
     """
     strips = strips or {}
     frames = [boxes, *strips.values()]
     palette = list(dict.fromkeys(colour for frame in frames for colour in frame["colour"]))
 
     optional = [name for name in ("is_faint", "label") if name in boxes]
-    named, places = _details(boxes, details or {})
+    details_of_boxes, names = _details(boxes, details or {})
 
     def zoomed() -> None:
         if on_zoom:
@@ -90,8 +93,8 @@ def draw(
             "shown": shown,
             "lanes": list(lanes),
             "boxes": _columns(boxes, palette, ["lane", "text", *optional]),
-            "details": named,
-            "hoverNames": [formatting.short_name(name, NAME_WIDTH) for name in places],
+            "details": details_of_boxes,
+            "hoverNames": [formatting.short_name(name, NAME_WIDTH) for name in names],
             "marks": [{"at": each.at, "text": each.text, "isLine": each.is_line} for each in marks],
             "lanePixels": lane_pixels,
             "sidePixels": side_pixels,
@@ -102,22 +105,25 @@ def draw(
 
 
 def _columns(frame: pd.DataFrame, palette: list[str], names: list[str]) -> dict[str, list[Any]]:
-    place_of = {colour: place for place, colour in enumerate(palette)}
+    index_of = {colour: index for index, colour in enumerate(palette)}
     columns = {name: frame[name].tolist() for name in ("start", "end", *names)}
-    return {**columns, "colour": frame["colour"].map(place_of).tolist()}
+    return {**columns, "colour": frame["colour"].map(index_of).tolist()}
 
 
 def _details(
     boxes: pd.DataFrame, titles: Mapping[str, str]
 ) -> tuple[dict[str, list[int]], list[str]]:
-    """For each title the boxes' names, as places in the list of all names: most occur often."""
-    places: dict[str, int] = {}
+    """Return for each title the boxes' names as indices into a list of names, and that list.
+
+    Indices are shorter, because most names occur often. A missing name is -1.
+    """
+    index_of: dict[str, int] = {}
     details = {
         title: [
-            -1 if formatting.missing(name) else places.setdefault(str(name), len(places))
+            -1 if formatting.missing(name) else index_of.setdefault(str(name), len(index_of))
             for name in boxes[column]
         ]
         for column, title in titles.items()
         if column in boxes
     }
-    return details, list(places)
+    return details, list(index_of)

@@ -1,4 +1,4 @@
-"""The chart of a run's steps, in which a click picks one and a drag a range."""
+"""The chart of a run's steps. A click picks a step, and a drag picks a range."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from dashboard.drawing import charts, colours, component, formatting
 
 HERE = Path(__file__).parent
 TALL, LOW = 120, 44  # pixels
-FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a strip of so few steps is so wide for each
+FEW, FEW_PIXELS, LEAST_PIXELS = 10, 90, 240  # a low chart of few steps has this width per step
 TICKS = 4
 
 
@@ -23,16 +23,17 @@ def show(
     is_tall: bool,
     key: str,
 ) -> None:
-    """A bar for each step, as high as its wall time. Those that are not picked are faint.
+    """Draw a bar for each step, as high as its wall time. Steps that are not picked are faint.
 
-    `frame` has a row for each part of each step: step, part, is_idle, ns. `on_pick` gets the first
-    and the last step that a user picks. A tall chart has an axis; a low one is as wide as it needs.
+    `frame` has a row for each part of each step: step, part, is_idle, ns. `on_pick` is called with
+    the first and the last step that the user picks. A tall chart has an axis. A low chart of few
+    steps is only as wide as it needs to be.
     """
     walls = frame.groupby("step")["ns"].sum()
     highest = max(1, int(walls.max()))
-    place_of = {part: place for place, part in enumerate(colours.order(set(frame["part"])))}
+    order_of = {part: index for index, part in enumerate(colours.order(set(frame["part"])))}
     heights = _without_overlap(frame)
-    heights = heights.assign(place=heights["part"].map(place_of)).sort_values(["step", "place"])
+    heights = heights.assign(order=heights["part"].map(order_of)).sort_values(["step", "order"])
     steps = [
         {
             "number": int(step),
@@ -69,7 +70,7 @@ def _part(part: Any, wall_ns: int) -> dict[str, Any]:
 
 
 def _ticks(highest_ns: int) -> list[dict[str, Any]]:
-    """Round values on the axis, from 0."""
+    """Return round values on the axis, from 0."""
     factor, unit = charts.duration_axis(highest_ns)
     return [
         {"height": value * factor, "text": f"{value:,.10g} {unit}" if value else "0"}
@@ -78,10 +79,10 @@ def _ticks(highest_ns: int) -> list[dict[str, Any]]:
 
 
 def _without_overlap(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of positive parts, each with the height of its bar, ns.
+    """Return the rows of positive parts with the heights of their bars in ns.
 
-    The overlap is negative. It is taken off the work of its step, from each part by its size, so
-    that a bar is as high as the wall time.
+    The overlap is negative. It is subtracted from the work of its step, in proportion to the parts,
+    so that a bar is as high as the wall time.
     """
     parts = frame[frame["ns"] > 0]
     is_work = parts["is_idle"].eq(False).fillna(False).astype(bool)

@@ -1,44 +1,44 @@
-// The steps of a run as stacked bars. A click picks a step, a drag a range; arrow keys and Enter do
-// the same. `data`: as `step_bars.show` makes it. Trigger `picked`: the numbers of the first and
-// the last step picked.
+// The steps of a run as stacked bars. A click picks a step, and a drag picks a range. Arrow keys
+// and Enter pick a step too. `data` is from `step_bars.show`. The trigger `picked` has the numbers
+// of the first and the last picked step.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".steps");
   const shown = JSON.stringify(data);
-  if (shown === root.shown) return; // a bar that is drawn anew loses a click
+  if (shown === root.shown) return; // a bar that is redrawn loses a click
   root.shown = shown;
-  let from = null; // the place where a drag began
+  let from = null; // the index of the bar where a drag began
   let to = null;
 
-  const bars = data.steps.map((step, place) => bar(data, step, place));
+  const bars = data.steps.map((step, index) => bar(data, step, index));
   const mark = () => {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
-    bars.forEach((each, place) => {
-      const isIn = from === null ? data.steps[place].isPicked : first <= place && place <= last;
+    bars.forEach((each, index) => {
+      const isIn = from === null ? data.steps[index].isPicked : first <= index && index <= last;
       each.classList.toggle("faint", !isIn);
     });
   };
   const pick = () => {
-    const ends = [Math.min(from, to), Math.max(from, to)].map((place) => data.steps[place].number);
+    const ends = [Math.min(from, to), Math.max(from, to)].map((index) => data.steps[index].number);
     from = null;
     setTriggerValue("picked", ends);
   };
-  const placeOf = (event) => {
+  const indexAt = (event) => {
     const box = plot.getBoundingClientRect();
-    const place = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
-    return Math.min(bars.length - 1, Math.max(0, place));
+    const index = Math.floor(((event.clientX - box.left) / box.width) * bars.length);
+    return Math.min(bars.length - 1, Math.max(0, index));
   };
 
   const plot = element("div", { className: "plot" }, bars);
   plot.style.height = `${data.height}px`;
   plot.onpointerdown = (event) => {
     plot.setPointerCapture(event.pointerId);
-    from = to = placeOf(event);
+    from = to = indexAt(event);
     mark();
   };
   plot.onpointermove = (event) => {
     if (from === null) return;
-    to = placeOf(event);
+    to = indexAt(event);
     mark();
   };
   plot.onpointerup = () => from !== null && pick();
@@ -47,12 +47,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
     mark();
   };
   plot.onkeydown = (event) => {
-    const place = bars.indexOf(event.target);
+    const index = bars.indexOf(event.target);
     const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (way) bars[place + way]?.focus();
+    if (way) bars[index + way]?.focus();
     else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      from = to = place;
+      from = to = index;
       pick();
     }
   };
@@ -63,15 +63,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
   bars[focused]?.focus();
 }
 
-/** A step: its parts from the bottom up, each with what it is on hover. */
-function bar(data, step, place) {
+/** Returns the bar of a step: its parts from the bottom up, with tooltips. */
+function bar(data, step, index) {
   const parts = step.parts.map((part) => {
     const made = element("i", { title: part.text });
     made.style.height = `${(100 * part.height) / data.highest}%`;
     made.style.background = part.colour;
     return made;
   });
-  const made = element("div", { className: "bar", title: step.text, tabIndex: place ? -1 : 0 }, parts);
+  const made = element("div", { className: "bar", title: step.text, tabIndex: index ? -1 : 0 }, parts);
   made.setAttribute("role", "button");
   made.ariaLabel = step.text;
   return made;
@@ -88,13 +88,13 @@ function axis(data) {
   return made;
 }
 
-/** The numbers of the steps, as many as fit. */
+/** Returns the numbers of the steps, as many as fit. */
 function numbers(data) {
   const widest = Math.max(...data.steps.map((step) => step.name.length));
   const every = Math.ceil((data.steps.length * (widest * 7 + 8)) / 600);
   const made = element("div", { className: "numbers" });
-  data.steps.forEach((step, place) =>
-    made.append(element("span", { textContent: place % every ? "" : step.name })),
+  data.steps.forEach((step, index) =>
+    made.append(element("span", { textContent: index % every ? "" : step.name })),
   );
   return made;
 }

@@ -1,6 +1,6 @@
-// A dense table: sorts by a click on a heading, ticks rows, and shortens names in their middle.
-// `data`: as `tables.show` makes it. State `rows`: the places of the ticked rows; in a table whose
-// ticks Python decides, the trigger `ticked`.
+// A dense table. A click on a heading sorts, a click on a row ticks it, and long names are cut in
+// the middle. `data` is from `tables.show`. The state `rows` has the indices of the ticked rows.
+// A table whose ticks Python controls sets the trigger `ticked` instead.
 
 const CHARACTER_PX = 6.9; // at 13 px
 const CODE_PX = 7.3; // of a name in monospace
@@ -8,11 +8,11 @@ const PADDING_PX = 17; // of a cell
 const BOX_PX = 28; // of a tick box
 const SPARK_PX = 80;
 const STACK_PX = 160;
-const [LEAST_BAR_PX, BAR_PX, LONG_BAR_PX] = [40, 110, 260]; // of a bar beside its figure
-const [NARROW_PX, WIDE_PX] = [130, 640]; // a text up to the first is whole; longer ones may be cut
-const ROW_PX = 29; // that a row is tall, as table.css makes it
+const [LEAST_BAR_PX, BAR_PX, LONG_BAR_PX] = [40, 110, 260]; // of a bar next to its number
+const [NARROW_PX, WIDE_PX] = [130, 640]; // a text up to the first is never cut; longer ones may be
+const ROW_PX = 29; // the height of a row in table.css
 const CHUNK = 100; // rows that are drawn at once
-const AHEAD_PX = 2_000; // rows are drawn so far below what is seen
+const AHEAD_PX = 2_000; // rows are drawn this far below the visible part
 const ENDING = 14; // characters at the end of a name that always show
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -20,33 +20,34 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const state = (root.state ??= { by: null, down: true });
   const { ticks, ...rest } = data;
   state.ticks ??= ticks;
-  if (data.isControlled && ticks < state.ticks) rest.selected = [...state.ticked]; // not heard of yet
+  // Keep ticks that Python has not received yet.
+  if (data.isControlled && ticks < state.ticks) rest.selected = [...state.ticked];
   const shown = JSON.stringify(rest);
-  if (shown === state.shown) return; // a row that is drawn anew loses a click
+  if (shown === state.shown) return; // a row that is redrawn loses a click
   Object.assign(state, { shown, ticked: new Set(rest.selected) });
 
   const order = () => {
-    const places = data.columns[0].texts.map((_, place) => place);
+    const indices = data.columns[0].texts.map((_, index) => index);
     const by = data.columns.find((each) => each.name === state.by);
-    if (!by) return places;
+    if (!by) return indices;
     const sign = state.down ? -1 : 1;
     const known = (value) => value !== null && value !== "";
-    return places.sort((a, b) => {
+    return indices.sort((a, b) => {
       const [x, y] = [by.values[a], by.values[b]];
       if (!known(x) || !known(y)) return known(y) - known(x);
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     });
   };
 
-  const tick = (place) => {
-    const id = data.ids[place];
+  const tick = (index) => {
+    const id = data.ids[index];
     const was = state.ticked.has(id);
     if (data.select === "single-row") state.ticked.clear();
     if (was) state.ticked.delete(id);
     else state.ticked.add(id);
     for (const row of root.querySelectorAll("tr.choice")) mark(row, state);
     const ids = data.ids.filter((each) => state.ticked.has(each));
-    // What is shown now is what the server will answer, until another tick.
+    // The server will answer with this state, unless there is another tick.
     state.shown = JSON.stringify({ ...rest, selected: ids });
     state.ticks += 1;
     if (data.isControlled) setTriggerValue("ticked", { ids, count: state.ticks });
@@ -54,8 +55,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
 
   const sort = (column) => {
-    if (state.by !== column.name) Object.assign(state, { by: column.name, down: column.isFigure });
-    else if (state.down === column.isFigure) state.down = !state.down;
+    if (state.by !== column.name) Object.assign(state, { by: column.name, down: column.isNumber });
+    else if (state.down === column.isNumber) state.down = !state.down;
     else state.by = null;
     draw();
     root.querySelector(`th[data-name="${CSS.escape(column.name)}"]`)?.focus();
@@ -64,10 +65,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const draw = () => {
     const scrolled = root.firstElementChild?.scrollTop;
     root.replaceChildren(table(data, state, order(), tick, sort, scrolled ?? 0));
-    if (scrolled) root.firstElementChild.scrollTop = scrolled; // it makes the browser lay out the page
+    if (scrolled) root.firstElementChild.scrollTop = scrolled; // only if needed: it forces a layout
   };
 
-  root.oncopy = copyWholeName;
+  root.oncopy = copyFullName;
   draw();
   state.watcher ??= new ResizeObserver(([{ contentRect }]) => {
     state.width = contentRect.width;
@@ -76,17 +77,17 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.watcher.observe(root);
 }
 
-function table(data, state, places, tick, sort, scrolled) {
+function table(data, state, indices, tick, sort, scrolled) {
   const box = element("div", { className: "grid-box" });
   box.style.maxHeight = data.height;
   const boxes = data.select === "multi-row" ? [element("col")] : [];
   const columns = data.columns.map(() => element("col"));
-  const grid = element("table", { ariaRowCount: places.length }, [
+  const grid = element("table", { ariaRowCount: indices.length }, [
     element("colgroup", {}, [...boxes, ...columns]),
     head(data, state, sort),
   ]);
   for (const each of boxes) each.style.width = `${BOX_PX}px`;
-  addRows(box, grid, data, state, places, tick, scrolled);
+  addRows(box, grid, data, state, indices, tick, scrolled);
   const extents = data.columns.map(extent);
   state.fit = () => {
     const free = state.width - boxes.length * BOX_PX - 2; // less the border
@@ -99,7 +100,7 @@ function table(data, state, places, tick, sort, scrolled) {
   return box;
 }
 
-/** How wide a column is at least and at most, px; a greedy one takes what is left. */
+/** Returns the least and the most width of a column in px. A greedy one takes the remaining width. */
 function extent(each) {
   if (each.kind === "spark") return { least: SPARK_PX, most: SPARK_PX };
   if (each.kind === "stack") return { least: STACK_PX, most: STACK_PX, isGreedy: true };
@@ -112,23 +113,23 @@ function extent(each) {
     const most = whole + (isLong ? LONG_BAR_PX : BAR_PX);
     return { least: whole + LEAST_BAR_PX, most, isGreedy: isLong && each.values.every((v) => !(v < 0)) };
   }
-  if (each.isFigure || whole <= NARROW_PX) return { least: whole, most: whole };
+  if (each.isNumber || whole <= NARROW_PX) return { least: whole, most: whole };
   return { least: NARROW_PX, most: Math.min(whole, WIDE_PX) };
 }
 
-/** The room divided among the columns: all get the same until they have what they need. */
-function fitted(extents, room) {
+/** Divides the width among the columns. All grow equally until they have the width they need. */
+function fitted(extents, width) {
   const widths = extents.map(({ least }) => least);
-  const share = (places, most) => {
-    let left = room - sum(widths);
-    while (places.length && left > 1) {
-      const each = left / places.length;
-      for (const at of places) {
+  const share = (indices, most) => {
+    let left = width - sum(widths);
+    while (indices.length && left > 1) {
+      const each = left / indices.length;
+      for (const at of indices) {
         const taken = Math.min(each, most(at) - widths[at]);
         widths[at] += taken;
         left -= taken;
       }
-      places = places.filter((at) => widths[at] < most(at) - 0.5);
+      indices = indices.filter((at) => widths[at] < most(at) - 0.5);
     }
   };
   share([...extents.keys()], (at) => extents[at].most);
@@ -146,7 +147,7 @@ function head(data, state, sort) {
     cell.dataset.name = each.name;
     const arrow = state.by !== each.name ? "" : state.down ? " ↓" : " ↑";
     cell.textContent = each.heading + arrow;
-    cell.classList.toggle("figure", each.isFigure);
+    cell.classList.toggle("number", each.isNumber);
     if (arrow) cell.ariaSort = state.down ? "descending" : "ascending";
     cell.classList.toggle("sorts", each.sorts);
     if (each.sorts) pressed(cell, () => sort(each));
@@ -156,34 +157,34 @@ function head(data, state, sort) {
   return element("thead", {}, [element("tr", {}, cells)]);
 }
 
-/** Adds the rows; those far below what is seen are drawn when they are scrolled to. */
-function addRows(box, grid, data, state, places, tick, scrolled) {
+/** Adds the rows. Rows far below the visible part are drawn on scrolling. */
+function addRows(box, grid, data, state, indices, tick, scrolled) {
   const scales = data.columns.map(scale);
-  const row = (place) => {
-    const cells = data.columns.map((each, at) => cell(each, place, scales[at]));
+  const row = (index) => {
+    const cells = data.columns.map((each, at) => cell(each, index, scales[at]));
     const made = element("tr", {}, cells);
     if (!data.select) return made;
     if (data.select === "multi-row") {
       const box = element("input", { type: "checkbox", tabIndex: -1 });
       made.prepend(element("td", {}, [box]));
     }
-    made.tabIndex = place === places[0] ? 0 : -1; // one stop for Tab; arrows go on from there
-    made.dataset.id = data.ids[place];
+    made.tabIndex = index === indices[0] ? 0 : -1; // one stop for Tab; arrow keys move on from it
+    made.dataset.id = data.ids[index];
     made.classList.add("choice");
     mark(made, state);
-    pressed(made, () => getSelection().isCollapsed && tick(place));
+    pressed(made, () => getSelection().isCollapsed && tick(index));
     return made;
   };
   const rows = element("tbody");
   const below = element("tr", { ariaHidden: "true" });
   grid.append(rows, element("tfoot", {}, [below]));
   const drawUntil = (pixels) => {
-    while (rows.childElementCount < places.length) {
+    while (rows.childElementCount < indices.length) {
       if (rows.childElementCount * ROW_PX > pixels) break;
       const next = rows.childElementCount;
-      rows.append(...places.slice(next, next + CHUNK).map(row));
+      rows.append(...indices.slice(next, next + CHUNK).map(row));
     }
-    below.style.height = `${(places.length - rows.childElementCount) * ROW_PX}px`;
+    below.style.height = `${(indices.length - rows.childElementCount) * ROW_PX}px`;
   };
   rows.onkeydown = (event) => {
     const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
@@ -204,7 +205,7 @@ function mark(row, state) {
   if (box) box.checked = ticked;
 }
 
-/** The values at the ends of a column's bars. */
+/** Returns the least and the greatest value on the scale of a column's bars. */
 function scale(each) {
   if (each.kind !== "bar") return [0, 1];
   if (each.isShare) return [0, 100];
@@ -212,11 +213,11 @@ function scale(each) {
   return [Math.min(0, ...values), Math.max(0, ...values, 1e-9)];
 }
 
-function cell(each, place, [least, most]) {
-  const text = each.texts[place];
+function cell(each, index, [least, most]) {
+  const text = each.texts[index];
   const made = element("td");
-  made.classList.toggle("figure", each.isFigure);
-  made.title = each.titles?.[place] || (each.isFigure ? "" : text);
+  made.classList.toggle("number", each.isNumber);
+  made.title = each.titles?.[index] || (each.isNumber ? "" : text);
   if (each.kind === "name") {
     made.classList.add("name");
     const parted = text.length - Math.min(ENDING, text.length >> 1);
@@ -225,17 +226,17 @@ function cell(each, place, [least, most]) {
       element("span", { textContent: text.slice(parted) }),
     ]));
   } else if (each.kind === "spark") {
-    made.append(spark(each.values[place] ?? []));
+    made.append(spark(each.values[index] ?? []));
   } else if (each.kind === "stack") {
-    made.append(stack(each.values[place] ?? []));
+    made.append(stack(each.values[index] ?? []));
   } else {
     made.textContent = text;
     if (each.kind === "bar") {
-      const value = each.values[place] ?? 0;
+      const value = each.values[index] ?? 0;
       const bar = element("i");
       bar.style.setProperty("--from", (Math.min(0, value) - least) / (most - least));
       bar.style.setProperty("--share", Math.abs(value) / (most - least));
-      if (each.colours.length) bar.style.background = each.colours[place];
+      if (each.colours.length) bar.style.background = each.colours[index];
       made.classList.add("bar");
       made.style.setProperty("--text", `${barText(each)}px`);
       made.append(bar);
@@ -244,13 +245,13 @@ function cell(each, place, [least, most]) {
   return made;
 }
 
-/** The room for the longest figure beside a column's bars, px. */
+/** Returns the width of the longest number next to a column's bars, in px. */
 function barText(each) {
   each.textPx ??= Math.max(...each.texts.map((text) => text.length)) * CHARACTER_PX + PADDING_PX;
   return each.textPx;
 }
 
-/** Parts of a whole beside each other, each with what it is on hover. */
+/** Returns stacked parts of a total, with tooltips. */
 function stack(parts) {
   return element("span", { className: "stack" }, parts.map(([percent, colour, text]) => {
     const part = element("i", { title: text });
@@ -260,7 +261,7 @@ function stack(parts) {
   }));
 }
 
-/** Small bars, the highest as high as the row. */
+/** Returns small bars; the highest is as high as the row. */
 function spark(values) {
   const made = element("span", { className: "spark" });
   const most = Math.max(...values, 1e-9);
@@ -272,8 +273,8 @@ function spark(values) {
   return made;
 }
 
-/** Copies the whole name where the selection is within one. */
-function copyWholeName(event) {
+/** Copies the full name if the selection is within a name. */
+function copyFullName(event) {
   const [from, to] = [getSelection().anchorNode, getSelection().focusNode].map((node) =>
     node?.parentElement?.closest("td.name"),
   );

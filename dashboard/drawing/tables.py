@@ -1,4 +1,4 @@
-"""Tables of view rows: figures with units, right-aligned; names short, whole on hover."""
+"""Tables of view rows. Numbers have units, and names are shortened, with the full name on hover."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -33,10 +33,10 @@ UNITS = {
     "bytes_per_s": formatting.size_per_second,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
-LONGEST = 4_000  # characters of a cell that a browser gets; downloads have all of them
+LONGEST = 4_000  # characters of a cell on the page; downloads have the full text
 TALL = "470px"  # of a table that scrolls: about 15 rows
 FILLING = f"max({TALL}, 100vh - 330px)"
-WHOLE_NAME = 400  # characters of a name, of which the browser shows what fits
+FULL_NAME = 400  # characters of a name that the browser gets; it shows as many as fit
 HERE = Path(__file__).parent
 FOR_SQL = re.compile(
     r" \(`[^`]*`\)|, as (?:in|there)(?: `\w+`)?|, (?:ns|bytes|0 to 100)\b|; (?:always )?null [^;]*"
@@ -64,7 +64,7 @@ LABELS = {
 
 
 def unit_of(column: str) -> Callable[[Any], str] | None:
-    """How a column's values are written, by its name; None: as they are."""
+    """Return the function that formats a column's values, by its name, or None."""
     if column.endswith("_at"):
         return formatting.moment
     if column in CHANGES:
@@ -89,12 +89,12 @@ def unit_of(column: str) -> Callable[[Any], str] | None:
 
 
 def label(column: str) -> str:
-    """The heading of a column."""
+    """Return the heading of a column."""
     return LABELS.get(column, column.removesuffix("_ns").replace("_", " "))
 
 
 def clipped(frame: pd.DataFrame, longest: int = LONGEST) -> pd.DataFrame:
-    """The frame with the beginning of long texts."""
+    """Return the frame with long texts cut."""
     texts = frame.select_dtypes(["object", "string"])
     return frame.assign(**{name: texts[name].map(partial(_clip, longest)) for name in texts})
 
@@ -119,23 +119,27 @@ def show(
     stacks: Sequence[str] = (),
     sparklines: Sequence[str] = (),
     ages: Sequence[str] = (),
-    figures: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     ids: Sequence[str] | None = None,
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
     fills_window: bool = False,
 ) -> list[int]:
-    """A table of a view's rows; the positions of those ticked. Empty columns are left out.
+    """Draw a table of a view's rows without empty columns. Return the indices of selected rows.
 
-    Headings explain themselves on hover with the view's own comments. `bars` are columns with a bar
-    in each cell, long ones in the rows' `colours` where these are given; of negative values they
-    lead to the left. `stacks` are lists of parts of a whole: their percent, colour and text.
-    `sparklines` are lists of times, `ages` moments written as how long ago they were, `figures`
-    texts that are aligned as figures. `selected` rows are ticked at first. With `on_select`, they
-    are ticked each time, and `on_select` gets the rows that a user ticks before the page is drawn
-    again; `ids` tell the rows apart where their order can change. A table that fills the window is
-    as tall as that, less the room that a page needs above it.
+    Headings show the view's column comments on hover.
+
+    bars          columns with a bar in each cell; bars of negative values point to the left
+    colours       the colours of the rows' bars, which are then longer
+    stacks        columns with lists of parts: percent, colour and text
+    sparklines    columns with lists of times
+    ages          columns with times, shown as how long ago they were
+    numbers       columns with texts that are aligned like numbers
+    selected      rows that are selected at first; with `on_select`, on each run
+    on_select     called with the rows that the user selects, before the page is redrawn
+    ids           identify the rows if their order can change
+    fills_window  whether the table is as tall as the window below the page's header
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -153,8 +157,8 @@ def show(
             frame[column],
             kind=kinds.get(str(column), "text"),
             heading=(labels or {}).get(column) or label(column),
-            help=_in_words(_comment(comments, str(column))),
-            is_figure=column in figures,
+            help=_without_sql(_comment(comments, str(column))),
+            is_number=column in numbers,
             colours=colours if column in bars else (),
         )
         for column in frame.columns
@@ -165,12 +169,12 @@ def show(
         ticked = [row for row in kept["rows"] if row < len(frame)]
 
     names = list(ids) if ids is not None else list(map(str, range(len(frame))))
-    count_key = f"{key}-ticks"  # of the user's ticks, how many the rows below have heard of
+    count_key = f"{key}-ticks"  # how many of the user's ticks the rows below include
 
     def ticked_others() -> None:
-        if on_select and (told := st.session_state[key]["ticked"]) is not None:
-            st.session_state[count_key] = told["count"]
-            on_select([names.index(name) for name in told["ids"] if name in names])
+        if on_select and (event := st.session_state[key]["ticked"]) is not None:
+            st.session_state[count_key] = event["count"]
+            on_select([names.index(name) for name in event["ids"] if name in names])
 
     component.load(HERE, "table", "grid")(
         key=key,
@@ -195,50 +199,50 @@ def _column(
     kind: str,
     heading: str,
     help: str,
-    is_figure: bool,
+    is_number: bool,
     colours: Sequence[str],
 ) -> dict[str, Any]:
-    """What the component gets of a column: texts to show and to hover, and values to sort by."""
+    """Return a column for the component: its texts, tooltips, and values for sorting."""
     unit = unit_of(str(values.name))
     known = [None if formatting.missing(value) else value for value in values]
     write = _WRITTEN.get(kind) or unit or _text
     texts = [formatting.NONE if value is None else write(value) for value in known]
     if kind == "name":
-        texts = _apart(texts, known)
-    said = _HOVERED.get(kind)
+        texts = _distinct(texts, known)
+    tooltip = _TOOLTIPS.get(kind)
     return {
         "name": str(values.name),
         "heading": heading,
         "help": help,
         "kind": kind,
-        "sorts": kind != "stack" and not is_figure and unit is not str,
+        "sorts": kind != "stack" and not is_number and unit is not str,
         "isShare": unit is formatting.percent,
         "colours": list(colours),
-        "isFigure": kind != "spark"
-        and (is_figure or unit is not None or pd.api.types.is_numeric_dtype(values)),
+        "isNumber": kind != "spark"
+        and (is_number or unit is not None or pd.api.types.is_numeric_dtype(values)),
         "texts": texts,
-        "titles": said and ["" if value is None else said(value) for value in known],
+        "titles": tooltip and ["" if value is None else tooltip(value) for value in known],
         "values": [_plain(value) for value in known],
     }
 
 
-def _apart(texts: list[str], names: list[Any]) -> list[str]:
-    """Short names, but whole ones where different names have the same short one."""
+def _distinct(texts: list[str], names: list[Any]) -> list[str]:
+    """Return the short names, but full names if different names have the same short name."""
     several = pd.DataFrame({"text": texts, "name": names}).groupby("text")["name"].nunique()
     return [
-        str(name)[:WHOLE_NAME] if several[text] > 1 else text
+        str(name)[:FULL_NAME] if several[text] > 1 else text
         for text, name in zip(texts, names, strict=True)
     ]
 
 
 def _comment(comments: dict[str, str], column: str) -> str:
-    """The view's comment on a column, which may have another name there: `change` or `percent`."""
+    """Return the view's comment on a column, which may be named `change` or `percent` there."""
     names = (column, column.removesuffix("_ns"), column.removeprefix("change_"))
     return next((comments[name] for name in names if name in comments), "")
 
 
-def _in_words(comment: str) -> str:
-    """A column's comment as its heading says it: cells have the unit, and empty ones a dash."""
+def _without_sql(comment: str) -> str:
+    """Return a column comment without the notes for SQL users, for example units and nulls."""
     return FOR_SQL.sub("", comment).replace("`", "").strip()
 
 
@@ -247,23 +251,23 @@ def _text(value: Any) -> str:
 
 
 def _times(values: Any) -> str:
-    """The shortest and the longest of some times."""
+    """Return the shortest and the longest of some times as a text."""
     return " to ".join(dict.fromkeys(map(formatting.duration, (min(values), max(values)))))
 
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
-    "name": partial(formatting.short_name, width=WHOLE_NAME),
+    "name": partial(formatting.short_name, width=FULL_NAME),
     "age": formatting.age,
     "stack": lambda parts: ", ".join(text for _, _, text in parts),
     "spark": _times,
 }
 
 
-_HOVERED: dict[str, Callable[[Any], str]] = {"name": str, "age": formatting.moment}
+_TOOLTIPS: dict[str, Callable[[Any], str]] = {"name": str, "age": formatting.moment}
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON has it."""
+    """Return a cell as a JSON value."""
     if isinstance(value, list | np.ndarray):
         return [_plain(each) for each in value]
     if isinstance(value, pd.Timestamp):

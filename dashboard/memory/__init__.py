@@ -1,4 +1,4 @@
-"""Page Memory: what held the device's memory, and when."""
+"""Page Memory: what held device memory, and when."""
 
 from dashboard.memory.page import page
 

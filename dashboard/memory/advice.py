@@ -1,4 +1,4 @@
-"""What could save memory on a device: each finding with its size, the reason, and what to try."""
+"""Memory advice for a device: each finding with its size, its reason and a remedy."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ TITLES = {
     "fragmentation": "free between allocations",
     "expandable_segments": "expandable segments",
     "largest_owners": "largest owners",
-    "leak": "growth with the steps",
+    "leak": "growth over the steps",
 }
-JUDGED = (
-    "A finding is at least 1% of the peak and 1 MiB. Findings overlap, so they do not add up. "
-    "A line of code grows if every step after the first left memory behind; the last step does not "
-    "count, as it may be unfinished."
+CRITERIA = (
+    "A finding is at least 1% of the peak and at least 1 MiB. Findings overlap, so they do not add "
+    "up. Memory grows at a line of code if every step after the first leaves some behind. The last "
+    "step does not count because it may be incomplete."
 )
 
 
 def show(device: MemoryDevice) -> None:
-    """Shows the findings, the largest first and owners last, and then the other checks."""
+    """Show the findings, largest first and owners last, then the checks without a finding."""
     query = select(
         "kind, bytes, percent, finding, remedy, unknown_reason",
         "memory_advice",
@@ -38,32 +38,32 @@ def show(device: MemoryDevice) -> None:
         for row in found.itertuples():
             _card(row)
         _others(frame.drop(found.index))
-        st.caption(JUDGED)
+        st.caption(CRITERIA)
         menu.show({"advice": query}, f"{device.run}-memory-advice")
 
 
 def _label(found: pd.DataFrame) -> str:
-    """The findings and their sizes at a glance."""
+    """Return the expander's label: each finding's title and size."""
     if found.empty:
-        return "Advice: no finding"
-    said = [f"{TITLES[row.kind]} **{formatting.size(row.bytes)}**" for row in found.itertuples()]
-    return f"Advice: {' · '.join(said)}"
+        return "Advice: no findings"
+    sizes = [f"{TITLES[row.kind]} **{formatting.size(row.bytes)}**" for row in found.itertuples()]
+    return f"Advice: {' · '.join(sizes)}"
 
 
 def _others(frame: pd.DataFrame) -> None:
-    """Lists checks without a finding, and checks that could not be made, with the reason."""
+    """List the checks without a finding, then the checks that could not run, with the reason."""
     unknown = frame[frame["unknown_reason"].notna()]
     minor = frame.drop(unknown.index)
     if not minor.empty:
         st.caption(f"No finding: {_titles(minor['kind'])}.")
     for reason, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:
-        st.caption(f"Not known, as {formatting.literal(str(reason))}: {_titles(kinds)}.")
+        st.caption(f"Unknown because {formatting.literal(str(reason))}: {_titles(kinds)}.")
 
 
 def _card(row: Any) -> None:
     with st.container(border=True, key=f"memory-advice-{row.kind}"):
-        figure, words = st.columns([1, 3], gap="medium")
-        with figure:
+        metric, text = st.columns([1, 3], gap="medium")
+        with metric:
             st.metric(
                 "about",
                 formatting.size(row.bytes),
@@ -71,7 +71,7 @@ def _card(row: Any) -> None:
                 delta_color="off",
                 delta_arrow="off",
             )
-        with words:
+        with text:
             st.markdown(f"**{TITLES[row.kind].capitalize()}**  \n{formatting.literal(row.finding)}")
             st.caption(f"Try: {formatting.literal(row.remedy)}")
 

@@ -1,4 +1,4 @@
-"""The largest allocations as bands of a memory curve: their colours, and what is known of each."""
+"""The largest allocations as bands of a memory curve: their colours and tooltips."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.query import Query, Value, select
 
-LEVEL = "allocation"  # beside the levels of `memory_owners`
+LEVEL = "allocation"  # in addition to the levels of `memory_owners`
 MOST = 64
-BINS = 160  # each moment has a cell for each allocation
-LIGHTER = 0.35  # how far every second band of a colour is on the way to white
+BINS = 160  # fewer than for owners, because each moment has a cell for each allocation
+LIGHTER = 0.35  # mix of white in every second band of a colour
 NAME_WIDTH = 90  # characters of a line
 
 
 def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) -> Query:
-    """Their sizes at the moments of their lives, and the size of all others together."""
+    """Return the query for the largest allocations' bytes over time, and the sum of all others."""
     return select(
         "position, ordinal, time_ns, allocation_id, allocation_ordinal, bytes, below_bytes",
         "memory_by_allocation_over_time",
@@ -33,8 +33,10 @@ def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) ->
 
 
 def details(device: MemoryDevice, level: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """What is known of the allocations in rows of `query`, and who owns them at a level; the
-    first allocated first."""
+    """Return details and the owner at a level for each allocation in rows of `query`.
+
+    They are in the order of allocation.
+    """
     ids = [int(each) for each in rows["allocation_id"].dropna().unique()]
     where: dict[str, Value] = {**device.where(), "allocation_id": ids}
     made = select(
@@ -55,7 +57,10 @@ def details(device: MemoryDevice, level: str, rows: pd.DataFrame) -> pd.DataFram
 
 
 def owners(found: pd.DataFrame) -> dict[str, bool]:
-    """The owners of allocations that have a colour, and whether each is known: the largest."""
+    """Return whether each owner with a colour of its own is known.
+
+    These are the largest known owners, and all unknown ones.
+    """
     sums = found.groupby(["name", "is_known"], as_index=False)["bytes"].sum()
     sums = sums.sort_values(["bytes", "name"], ascending=[False, True])
     shown = pd.concat([sums[sums["is_known"]].head(len(colours.OWNERS)), sums[~sums["is_known"]]])
@@ -69,8 +74,10 @@ def bands(
     found: pd.DataFrame,
     colour_of: Mapping[str, str],
 ) -> Bands:
-    """The bands of the rows of `query`, in the colours of their owners; `title` says what these
-    are."""
+    """Return bands for the rows of `query`, in the colours of their owners.
+
+    `title` is the tooltip's title for the owner.
+    """
     others = rows["allocation_id"].isna()
     whole = rows[others].assign(name=None, bytes=rows["bytes"] + rows["below_bytes"])
     about = pd.DataFrame(
@@ -84,18 +91,21 @@ def bands(
 
 
 def _colours(found: pd.DataFrame, colour_of: Mapping[str, str]) -> list[str]:
-    """That of its owner for each allocation; every second is lighter, to tell neighbours apart."""
+    """Return the colour of each allocation's owner.
+
+    Every second allocation of an owner is lighter, so that neighbours can be distinguished.
+    """
     seen: Counter[str] = Counter()
-    given = []
+    result = []
     for name in found["name"]:
         colour = colour_of.get(name, colours.OTHERS)
-        given.append(_lighter(colour) if seen[colour] % 2 else colour)
+        result.append(_lighter(colour) if seen[colour] % 2 else colour)
         seen[colour] += 1
-    return given
+    return result
 
 
 def _lighter(colour: str) -> str:
-    parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    parts = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return "#" + "".join(f"{round(part + LIGHTER * (255 - part)):02X}" for part in parts)
 
 
@@ -110,9 +120,9 @@ def _texts(device: MemoryDevice, title: str, found: pd.DataFrame) -> pd.DataFram
     )
     lines_of = stack_frames.innermost(device.run, found["stack_id"].dropna().unique())
     stacks = [lines_of.get(each, ["not recorded"]) for each in found["stack_id"]]
-    for place in range(max(map(len, stacks), default=0)):
-        blank = " " * place  # titles must differ
-        texts[blank or "stack"] = [stack[place] if place < len(stack) else "" for stack in stacks]
+    for depth in range(max(map(len, stacks), default=0)):
+        blank = " " * depth  # titles must differ
+        texts[blank or "stack"] = [stack[depth] if depth < len(stack) else "" for stack in stacks]
     return texts
 
 
@@ -126,7 +136,7 @@ def _allocated(row: Any) -> str:
 
 
 def life(row: Any) -> str:
-    """How long an allocation lived, in words where an end of it is not known."""
+    """Return how long an allocation lived, or a text if its start or end was not recorded."""
     if not formatting.missing(row.dur_ns):
         return formatting.duration(row.dur_ns)
     if formatting.missing(row.free_ordinal):

@@ -1,4 +1,4 @@
-"""The chart of a memory curve: bands that add up to it, what was reserved, and marks above."""
+"""The chart of a memory curve: stacked bands, the reserved memory, and marks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ BRUSH = "stretch"
 MOMENT = "moment"
 POINTED = "pointed"
 HEIGHT = 340
-LABEL_ROOM = 0.06  # of the highest value, above it, for each line of labels
+LABEL_HEIGHT = 0.06  # of a line of labels above the curve, as a fraction of the highest value
 NAME_WIDTH = 70  # characters of a name in legend and tooltip
 
 
 @dataclass(frozen=True)
 class Bands:
-    """What a curve is divided into: the bytes of each band, by `name`, at each moment; those that
-    `colour_of` does not have are the last band together, of colour `rest`.
+    """The bands of a curve: bytes of each band at each moment, by `name`.
 
-    `legend` says what the colours mean, by default the bands. `singles` are drawn over them.
+    Names that are not in `colour_of` share the last band, with the colour `rest`. `legend` maps
+    labels to colours; by default it lists the bands. `singles` are drawn over the bands.
     """
 
     rows: pd.DataFrame
@@ -49,8 +49,10 @@ def draw(
     on_zoom: Callable[[int, int], None],
     on_pick: Callable[[int], None],
 ) -> None:
-    """The chart and its legend; a drag calls `on_zoom` with positions, a click `on_pick` with an
-    ordinal."""
+    """Draw the chart and its legend.
+
+    A drag calls `on_zoom` with two positions. A click calls `on_pick` with an ordinal.
+    """
     factor, title = stretch.scale()
     moments, names = _wide(curve, bands.rows, stretch, list(bands.colour_of))
     size, unit = charts.size_axis(_highest(moments))
@@ -74,15 +76,15 @@ def draw(
     x = alt.X(
         "position:Q", scale=stretch.shown(factor), title=title, axis=alt.Axis(labelBound=True)
     )
-    room = 1 + LABEL_ROOM * (1 + curve_marks.lines(device, marks, moment))
-    scale = alt.Scale(domain=[0, room * _highest(moments) / size], nice=False)
+    headroom = 1 + LABEL_HEIGHT * (1 + curve_marks.lines(device, marks, moment))
+    scale = alt.Scale(domain=[0, headroom * _highest(moments) / size], nice=False)
     lines = [_reserved(curve, stretch, factor, size, x)] if reserved else []
     lines += curve_marks.points(device, stretch, factor, size, marks, moment, moments, x)
     layers = [*lines, _pointed(shown, names, x, reserved)]
     if bands.singles is not None:
-        # They cover what shows a moment, and would cover the lines.
-        places = moments[["ordinal", "position", "next"]]
-        singles = single_bands.layer(bands.singles, places, factor, size, x)
+        # Draw the cells over the stripes, which show tooltips, but below the lines.
+        positions = moments[["ordinal", "position", "next"]]
+        singles = single_bands.layer(bands.singles, positions, factor, size, x)
         layers = [layers[-1], singles, *lines]
     layers.insert(0, _areas(shown, list(names), palette, x, scale, unit))
     st.altair_chart(
@@ -97,7 +99,7 @@ def draw(
 def _wide(
     curve: pd.DataFrame, bands: pd.DataFrame, stretch: Stretch, order: list[str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """One row a moment, one column a band, in bytes; the columns with what legends call them."""
+    """Return bytes with a row per moment and a column per band, and the labels of the columns."""
     short = formatting.short_paths(order, NAME_WIDTH)
     columns = {name: f"b{position}" for position, name in enumerate(order)}
     rest = f"b{len(order)}"
@@ -110,7 +112,7 @@ def _wide(
     used = curve.drop_duplicates("ordinal")[["ordinal", "used_bytes", "reserved_bytes"]]
     wide = wide.merge(at, on="ordinal").merge(used, on="ordinal", how="left")
     wide = wide.sort_values("ordinal", ignore_index=True)
-    # Vega stacks what has the same position: moments of the same time are put a little apart.
+    # Vega stacks rows with the same position, so move moments of the same time slightly apart.
     apart = (stretch.until - stretch.since) / 1e6
     wide["position"] += wide.groupby("position").cumcount() * apart
     wide["next"] = wide["position"].shift(-1).fillna(stretch.until)
@@ -128,7 +130,7 @@ def _drawn(
     factor: float,
     size: float,
 ) -> pd.DataFrame:
-    """The moments in the units of the axes, with a text for each figure."""
+    """Return the moments in the units of the axes, with a text for each value."""
     drawn = moments.assign(position=moments["position"] / factor, next=moments["next"] / factor)
     for column in names:
         drawn[f"t{column}"] = moments[column].map(formatting.size)
@@ -181,14 +183,14 @@ def _reserved(curve: pd.DataFrame, stretch: Stretch, factor: float, size: float,
 
 
 def _pointed(shown: pd.DataFrame, names: dict[str, str], x: alt.X, reserved: bool) -> Any:
-    """What the pointer is at: a stripe for each moment, which says all and can be clicked."""
-    said = [alt.Tooltip("when:N", title="at"), alt.Tooltip("used:N", title="in use")]
+    """Return a stripe for each moment, with its tooltip. A click selects the moment."""
+    tooltip = [alt.Tooltip("when:N", title="at"), alt.Tooltip("used:N", title="in use")]
     if reserved:
-        said.append(alt.Tooltip("reserved:N", title="reserved"))
+        tooltip.append(alt.Tooltip("reserved:N", title="reserved"))
     if len(names) > 1:
-        said += [alt.Tooltip(f"t{column}:N", title=name) for column, name in names.items()]
+        tooltip += [alt.Tooltip(f"t{column}:N", title=name) for column, name in names.items()]
     over = alt.selection_point(name=POINTED, on="pointerover", clear="pointerout", empty=False)
-    texts = [field.shorthand.removesuffix(":N") for field in said]
+    texts = [field.shorthand.removesuffix(":N") for field in tooltip]
     return (
         alt.Chart(shown[["position", "next", "ordinal", *texts]])
         .mark_rect(color=colours.ink())
@@ -196,7 +198,7 @@ def _pointed(shown: pd.DataFrame, names: dict[str, str], x: alt.X, reserved: boo
             x=x,
             x2=alt.X2("next:Q"),
             opacity=alt.condition(over, alt.value(0.25), alt.value(0)),
-            tooltip=said,
+            tooltip=tooltip,
         )
         .add_params(
             over,

@@ -1,4 +1,4 @@
-"""The moment that the memory's state is shown of: in the URL, by default the peak."""
+"""The moment whose memory state the page shows: from the URL, by default the peak."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from dashboard.widgets import step_picker, timeline_link
 from dashboard.widgets.step_picker import Steps
 
 KEY = "at"
-MOST_OOMS = 8  # with a button each
+MOST_OOMS = 8  # out-of-memory errors with a button
 
 
 @dataclass(frozen=True)
 class Moment:
-    """After an action of a device: its ordinal, -1 for the start."""
+    """The state after the action with this ordinal; -1 is the start."""
 
     ordinal: int
     time_ns: int | None
@@ -26,7 +26,7 @@ class Moment:
 
 
 def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
-    """The moment that the URL names where the device has it, else the peak in the steps."""
+    """Return the moment in the URL if the device has it, else the peak in the steps."""
     try:
         ordinal = int(st.query_params[KEY])
     except (KeyError, ValueError):
@@ -43,22 +43,23 @@ def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
     return Moment(ordinal, time, used or 0, reserved)
 
 
-def known(device: MemoryDevice, steps: Steps) -> Steps:
-    """The steps, where the device went through them; else the whole history, which it says.
+def recorded_steps(device: MemoryDevice, steps: Steps) -> Steps:
+    """Return the steps if the device recorded memory in them.
 
-    Steps between two calls of an optimizer have numbers of their own.
+    Otherwise show a notice and return the whole recording. Steps between two calls of an optimizer
+    do not count, because they are numbered differently.
     """
     if steps.is_whole:
         return steps
     where = {**device.where(), **steps.where(), "origin <>": "optimizer"}
     if len(data.rows(select("step", "memory_steps", where, limit=1))):
         return steps
-    st.caption(f"No memory was recorded for {steps.label}: the page shows the whole history.")
+    st.caption(f"No memory was recorded for {steps.label}. The page shows the whole history.")
     return step_picker.WHOLE
 
 
 def _peak_in(device: MemoryDevice, steps: Steps) -> int:
-    """The ordinal of the highest memory in the steps; of the whole history where they have none."""
+    """Return the ordinal of the peak in the steps, or in the whole history if they have none."""
     if steps.is_whole:
         return device.peak_ordinal
     where = {key: value for key, value in device.where().items() if key != "run_id"}
@@ -69,38 +70,41 @@ def _peak_in(device: MemoryDevice, steps: Steps) -> int:
 
 
 def choose(ordinal: int) -> None:
-    """Puts a moment into the URL."""
+    """Put a moment into the URL."""
     st.query_params[KEY] = str(ordinal)
 
 
 def name(device: MemoryDevice, moment: Moment) -> str:
-    """What the moment is called: the peak, the end, or when it was."""
+    """Return the name of the moment in headings, for example "at the peak"."""
     if not device.has_history:
         return "when the snapshot was taken"
-    known = {device.end_ordinal: "at the end", -1: "at the start"}
-    known |= dict.fromkeys(out_of_memory(device), "when memory ran out")
-    known[device.peak_ordinal] = "at the peak"
+    names = {device.end_ordinal: "at the end", -1: "at the start"}
+    names |= dict.fromkeys(out_of_memory(device), "when memory ran out")
+    names[device.peak_ordinal] = "at the peak"
     when = f"after action {moment.ordinal:,}"
     if moment.time_ns is not None and device.first_ns is not None and device.span_ns:
         when = f"{formatting.duration(moment.time_ns - device.first_ns)} after the first action"
-    return known.get(moment.ordinal, when)
+    return names.get(moment.ordinal, when)
 
 
 def out_of_memory(device: MemoryDevice) -> list[int]:
-    """The ordinals of its out-of-memory errors."""
+    """Return the ordinals of the device's out-of-memory errors."""
     where = {**device.where(), "action": "oom"}
     query = select("ordinal", "memory_events", where, order_by="ordinal")
     return [int(ordinal) for ordinal in data.rows(query)["ordinal"]]
 
 
 def buttons(device: MemoryDevice, moment: Moment) -> None:
-    """Buttons for notable moments, the shown one disabled, and a link to the timeline."""
+    """Show buttons for notable moments, and a link to the timeline.
+
+    The button of the current moment is disabled.
+    """
     ooms = out_of_memory(device)[:MOST_OOMS]
     choices = {"Peak": (device.peak_ordinal, ":material/landscape:")}
     choices["Start"] = (-1, ":material/first_page:")
     choices["End"] = (device.end_ordinal, ":material/last_page:")
     for number, ordinal in enumerate(ooms, 1):
-        # An error changes nothing: the state after the action before it is the one it met.
+        # An error changes no memory, so the state at its ordinal is the state that caused it.
         label = "Out of memory" + (f" {number}" if len(ooms) > 1 else "")
         choices[label] = (ordinal, ":material/error:")
     with st.container(horizontal=True, vertical_alignment="center"):

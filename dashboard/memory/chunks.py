@@ -1,4 +1,4 @@
-"""The memory of a MegEngine graph while its operators run: how much, and which chunks."""
+"""Memory of a MegEngine graph while its operators run: the amount, and the chunks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,17 +16,15 @@ from dashboard.widgets.view import View
 MOST_PIECES = 2_000
 CURVE_HEIGHT, MAP_HEIGHT = 130, 380
 KINDS = {
-    "persistent": ("keeps its content, as weights do", colours.OTHERS),
-    "chunk": ("planned before the execution", colours.OWNERS[0]),
-    "variable": ("allocated when the operator ran", colours.OWNERS[1]),
+    "persistent": ("persistent, for example weights", colours.OTHERS),
+    "chunk": ("planned before execution", colours.OWNERS[0]),
+    "variable": ("allocated during execution", colours.OWNERS[1]),
 }
 HELP = (
-    "A box is a chunk of memory, or a variable outside of chunks: as wide as the operators that "
-    "need it, and as high as its bytes. Boxes at the same height use the same addresses; addresses "
-    "that are never used are left out."
+    "Each box is a chunk of memory, or a variable outside of chunks. Its width covers the "
+    "operators that need it, and its height is its size. Boxes at the same height use the same "
+    "addresses. Addresses that are never used are left out."
 )
-
-
 PEAKS = (
     "max(live_bytes) AS peak_bytes, max(persistent_bytes) AS persistent_bytes, "
     "arg_max(name, (live_bytes, -execution_ordinal)) AS name, count(*) AS oprs"
@@ -34,7 +32,7 @@ PEAKS = (
 
 
 def compare(runs: Sequence[str]) -> bool:
-    """The peaks of several runs; False where none has a graph of MegEngine."""
+    """Show the peaks of several runs. Return False if no run has a MegEngine graph."""
     query = select(
         f"run_id, rank, comp_node, {PEAKS}",
         "megengine_memory_over_order",
@@ -45,7 +43,7 @@ def compare(runs: Sequence[str]) -> bool:
     frame = data.rows(query)
     if frame.empty:
         return False
-    menu.heading("Memory of MegEngine's graphs", {"peaks": query}, "chunk-peaks")
+    menu.heading("Memory of MegEngine graphs", {"peaks": query}, "chunk-peaks")
     tables.show(
         frame,
         "megengine_memory_over_order",
@@ -59,12 +57,12 @@ def compare(runs: Sequence[str]) -> bool:
         },
         bars=["peak_bytes"],
     )
-    st.caption("Pick one of the runs to see what held its memory.")
+    st.caption("Pick one run to see what held its memory.")
     return True
 
 
 def show(view: View) -> bool:
-    """The section; False for runs without a graph of MegEngine."""
+    """Show the section. Return False if the run has no MegEngine graph."""
     where: dict[str, Scalar] = {"run_id": view.run}
     if view.device:
         where["rank"] = view.device.rank
@@ -84,22 +82,22 @@ def show(view: View) -> bool:
     if len(nodes) > 1:
         node = str(st.selectbox("Comp node", list(nodes["comp_node"]), key="comp_node"))
     where["comp_node"] = node
-    _figures(nodes[nodes["comp_node"] == node].iloc[0])
+    _metrics(nodes[nodes["comp_node"] == node].iloc[0])
     curve, pieces = _curve(where), _pieces(where)
-    head = menu.heading_line("Memory over the order of execution", help=HELP)
-    with head:
+    heading = menu.heading_line("Memory in execution order", help=HELP)
+    with heading:
         menu.show({"curve": curve, "pieces": pieces}, "chunks", view.files)
     frame = data.rows(pieces)
     has_both = frame["is_persistent"].nunique() > 1
-    whole = not has_both or st.toggle("With what is persistent", key="persistent")
+    whole = not has_both or st.toggle("Include persistent memory", key="persistent")
     _draw(data.rows(curve), frame, whole)
     if len(frame) == MOST_PIECES:
-        st.caption(f"The {MOST_PIECES:,} largest are drawn.")
+        st.caption(f"The {MOST_PIECES:,} largest boxes are shown.")
     return True
 
 
 def _of_device(nodes: pd.DataFrame, view: View) -> pd.DataFrame:
-    """The comp nodes of the picked device; all of them where none of these has memory."""
+    """Return the comp nodes of the picked device, or all of them if none of these has memory."""
     if view.device is None or view.device.is_host:
         return nodes
     query = select("comp_node", "megengine_comp_nodes", view.where())
@@ -126,19 +124,19 @@ def _pieces(where: dict[str, Scalar]) -> Query:
     )
 
 
-def _figures(node: Any) -> None:
-    """The most memory that was in use, and what of it lasts."""
+def _metrics(node: Any) -> None:
+    """Show the peak, and how much of it is persistent."""
     columns = st.columns(4)
     columns[0].metric("Peak", formatting.size(node.peak_bytes))
     columns[1].metric("Persistent", formatting.size(node.persistent_bytes))
-    columns[2].metric("Beyond that", formatting.size(node.peak_bytes - node.persistent_bytes))
+    columns[2].metric("Temporary", formatting.size(node.peak_bytes - node.persistent_bytes))
     columns[3].metric("Operators", formatting.count(node.oprs))
     if not formatting.missing(node["name"]):
-        st.caption(f"The peak is at **{formatting.literal(str(node['name']))}**.")
+        st.caption(f"The peak is at operator **{formatting.literal(str(node['name']))}**.")
 
 
 def _draw(curve: pd.DataFrame, pieces: pd.DataFrame, whole: bool) -> None:
-    """The curve, and below it the pieces, over the same operators."""
+    """Draw the curve, and below it the pieces, over the same operators."""
     names = dict(zip(curve["execution_ordinal"], curve["name"], strict=True))
     shown = pieces if whole else pieces[~pieces["is_persistent"]]
     kinds = shown["kind"].where(~shown["is_persistent"], "persistent")
@@ -197,7 +195,7 @@ def _draw(curve: pd.DataFrame, pieces: pd.DataFrame, whole: bool) -> None:
         .encode(
             x=alt.X(
                 "since:Q",
-                title="operators in the order of execution",
+                title="operators in execution order",
                 scale=alt.Scale(domain=[0, len(curve)], nice=False),
             ),
             x2=alt.X2("until:Q"),

@@ -1,4 +1,4 @@
-"""Memory of several runs: their curves over each other, their peaks, and what changed in two."""
+"""Memory of several runs: curves, peaks, and the difference between two."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,21 +21,21 @@ PEAKS = (
     f"run_id, rank, {DEVICE}, origin, peak_bytes, "
     "peak_reserved_bytes, start_bytes, end_bytes, actions, allocations"
 )
-FIGURES = ["peak", "peak reserved", "start", "end"]
+METRICS = ["peak", "peak reserved", "start", "end"]
 LEVELS = {"frame": "line of code", "module": "module", "op": "operator", "category": "category"}
 AXES = ("time", "order")
 
 
 def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
-    """Curves, peaks and, of two runs, the difference."""
+    """Show the curves, the peaks and, for two runs, the difference."""
     first = device_memory.comparable(devices)
     shown = {run: first[run] for run in picked if run in first}
     without = [run for run in picked if run not in first]
     if without:
         names = ", ".join(formatting.literal(run) for run in without)
-        st.caption(f"Without memory data: {names}.")
+        st.caption(f"Runs without memory data: {names}.")
     if len(shown) > MOST_RUNS:
-        st.warning(f"The first {MOST_RUNS} of {len(shown)} runs are compared.")
+        st.warning(f"Only the first {MOST_RUNS} of {len(shown)} runs are compared.")
     shown = dict(list(shown.items())[:MOST_RUNS])
     _curves(shown)
     query = select(
@@ -61,11 +61,11 @@ def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
 
 
 def _curves(shown: Mapping[str, MemoryDevice]) -> None:
-    """A line for each run, over its time or its actions."""
+    """Draw a line for each run, over its time or its actions."""
     with_curve = {run: device for run, device in shown.items() if device.has_history}
     st.subheader("Memory in use", anchor=False)
     if without := [formatting.literal(run) for run in shown if run not in with_curve]:
-        st.caption(f"Without history, and so without a curve: {', '.join(without)}.")
+        st.caption(f"Runs without a history, and so without a curve: {', '.join(without)}.")
     if not with_curve:
         return
     axis = "order"
@@ -78,7 +78,7 @@ def _curves(shown: Mapping[str, MemoryDevice]) -> None:
                 required=True,
                 key="axis",
                 bind="query-params",
-                help="**time** since each run's first action; **order**: the share of its actions.",
+                help="**time**: since each run's first action. **order**: percent of its actions.",
             )
         )
     queries = {run: _query(device, axis) for run, device in with_curve.items()}
@@ -102,7 +102,10 @@ def _query(device: MemoryDevice, axis: str) -> Query:
 
 
 def _line(device: MemoryDevice, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """The highest moment of each stretch, in the order of the curve; order as a share of all."""
+    """Return the highest moment of each bin, in the order of the curve.
+
+    On the axis `order`, positions are percent of all actions.
+    """
     most = max(device.actions - 1, 1)
     whole = device.span_ns if axis == "time" else most
     bins = (curve["position"] * BINS // max(whole, 1)).clip(upper=BINS - 1)
@@ -115,7 +118,7 @@ def _line(device: MemoryDevice, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
 def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:
     size, unit = charts.size_axis(curves["bytes"].max())
     factor, time = charts.duration_axis(curves["position"].max()) if axis == "time" else (1.0, "")
-    title = f"time since the run's first action ({time})" if time else "of the run's actions (%)"
+    title = f"time since the run's first action ({time})" if time else "the run's actions (%)"
     chart_rows = pd.DataFrame(
         {
             "run": curves["run"],
@@ -143,7 +146,7 @@ def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:
 
 
 def _difference(runs: Sequence[str]) -> None:
-    """Two runs side by side, what changed most first."""
+    """Show two runs side by side, largest changes first."""
     st.subheader("What changed", anchor=False)
     base, other = runs[:2]
     with st.container(horizontal=True):
@@ -151,8 +154,7 @@ def _difference(runs: Sequence[str]) -> None:
             base = str(st.selectbox("From", runs, 0, key="base", bind="query-params", width=420))
             rest = [run for run in runs if run != base]
             other = str(st.selectbox("To", rest, 0, key="other", bind="query-params", width=420))
-    said = f"From **{formatting.literal(base)}** to **{formatting.literal(other)}**."
-    st.markdown(said)
+    st.markdown(f"From **{formatting.literal(base)}** to **{formatting.literal(other)}**.")
     columns = (
         f"rank, {DEVICE}, name, base_bytes, other_bytes, change_bytes, percent AS change_percent"
     )
@@ -166,7 +168,7 @@ def _difference(runs: Sequence[str]) -> None:
     frame = data.rows(curve)
     devices = frame.drop_duplicates(["rank", "device"])
     alone = ["rank", "device"] if len(devices) == 1 else []
-    _side_by_side(curve, "figures", "figure", alone)
+    _side_by_side(curve, "metrics", "metric", alone)
     owners = select(
         f"level, is_known, {columns}, base_allocations, other_allocations",
         "memory_diff",
@@ -178,7 +180,7 @@ def _difference(runs: Sequence[str]) -> None:
     known = set(found["level"][found["is_known"]])
     levels = [level for level in LEVELS if level in known]
     if not levels:
-        st.caption("What held the memory was not recorded in either run.")
+        st.caption("Neither run recorded what held the memory.")
         return
     level = st.segmented_control(
         "By", levels, default=levels[0], required=True, key="by", bind="query-params"
@@ -191,17 +193,17 @@ def _difference(runs: Sequence[str]) -> None:
         order_by="abs(change_bytes) DESC NULLS LAST, name",
     )
     _side_by_side(query, "owners", LEVELS[str(level)], alone)
-    st.caption("At the peak of each run. Click a heading to sort by it.")
+    st.caption("The rows compare the peaks of the two runs. Click a heading to sort by it.")
 
 
-def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> None:
+def _side_by_side(query: Query, title: str, name: str, hidden: Sequence[str]) -> None:
     frame = data.rows(query)
-    if what == "figures":
-        frame = frame.sort_values("name", key=lambda names: names.map(FIGURES.index), kind="stable")
+    if title == "metrics":
+        frame = frame.sort_values("name", key=lambda names: names.map(METRICS.index), kind="stable")
     tables.show(
         frame,
         "memory_peak",
-        key=f"difference-{what}-{query.parameters}",
+        key=f"difference-{title}-{query.parameters}",
         hidden=hidden,
         labels={
             "name": name,
@@ -213,4 +215,4 @@ def _side_by_side(query: Query, what: str, name: str, hidden: Sequence[str]) -> 
             "other_allocations": "to",
         },
     )
-    menu.show({what: query}, f"memory-{what}")
+    menu.show({title: query}, f"memory-{title}")

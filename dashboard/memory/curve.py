@@ -1,4 +1,4 @@
-"""The memory curve of a device by what held the memory; with zoom, and a moment to pick."""
+"""The memory curve of a device, divided by owners. It can be zoomed, and a click picks a moment."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,17 +23,19 @@ LEVELS = {
     "frame": "the innermost line of your code",
     "module": "the innermost nn.Module",
     "op": "the innermost operator",
-    "category": "what it was for: parameters, activations, gradients, …",
+    "category": "its purpose: parameters, activations, gradients, …",
     allocations.LEVEL: f"the {allocations.MOST} largest allocations, each over its life",
 }
-OWNERS = {"frame": "line of code", "op": "operator"}  # what levels are called
+OWNERS = {"frame": "line of code", "op": "operator"}  # labels of levels
 PREFERRED = ("frame", "op", "category", "module")
 AXES = ("time", "order")
 
 
 def levels_of(device: MemoryDevice) -> list[str]:
-    """The levels of which something is known of this device, the best to begin with first; single
-    allocations are the last."""
+    """Return the levels with known owners on this device.
+
+    The best default comes first, and single allocations come last.
+    """
     frame = _at_the_peak(device)
     known = set(frame["level"][frame["is_known"]])
     levels = [level for level in PREFERRED if level in known]
@@ -41,7 +43,10 @@ def levels_of(device: MemoryDevice) -> list[str]:
 
 
 def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
-    """The owners of every level, as in view `memory_by_owner`, which is slower for one peak."""
+    """Return the owners at every level at the peak.
+
+    These are the rows of view `memory_by_owner`, which is slower for a single device.
+    """
     query = select(
         "level, name, is_known, bytes",
         "memory_by_owner_at('moment')",
@@ -52,7 +57,7 @@ def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
 
 
 def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
-    """The axis and the level, which the URL carries; asks only where there is a choice."""
+    """Return the chosen axis and level, which are in the URL. Show controls only for a choice."""
     axes = list(AXES) if device.span_ns else ["order"]
     axis, level = axes[0], (levels[0] if levels else PREFERRED[0])
     with st.container(horizontal=True):
@@ -65,7 +70,7 @@ def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
                 key="axis",
                 bind="query-params",
                 on_change=zoom.MEMORY.reset,
-                help="**order**: every allocation and every free has the same width.",
+                help="**order**: every allocation and free has the same width.",
             )
         if len(levels) > 1:
             level = st.segmented_control(
@@ -82,9 +87,9 @@ def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
 
 @st.fragment
 def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Steps) -> None:
-    """Draws the stretch that the URL names, else all of it. Dragging zooms; a click picks."""
+    """Draw the range in the URL, by default the steps. A drag zooms, and a click picks a moment."""
     if st.session_state.pop("moment_picked", False):
-        st.rerun()  # all that is about the moment, and not this fragment alone
+        st.rerun()  # the whole page, because other sections show the moment too
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
     since, until = zoom.MEMORY.stretch(whole, _of_steps(device, axis, whole, steps))
     stretch = Stretch(axis, since, until)
@@ -118,7 +123,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
     key = f"memory-{device.key}"
     zoom.MEMORY.controls(key, since, until, whole, stretch.described(whole))
     if held.empty:
-        st.info("Nothing was allocated or freed in this stretch.", icon=":material/search_off:")
+        st.info("Nothing was allocated or freed in this range.", icon=":material/search_off:")
         return
     divided = _of_allocations(device, held) if is_single else _of_owners(device, level, held)
     chart.draw(
@@ -132,7 +137,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
         on_zoom=zoom.MEMORY.to,
         on_pick=_pick,
     )
-    st.caption(_said(device, divided))
+    st.caption(_caption(device, divided))
 
 
 def _of_owners(device: MemoryDevice, level: str, held: pd.DataFrame) -> chart.Bands:
@@ -141,7 +146,7 @@ def _of_owners(device: MemoryDevice, level: str, held: pd.DataFrame) -> chart.Ba
 
 
 def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
-    """Single allocations, in the colours of their owners at the best level that is known."""
+    """Return bands of single allocations, coloured by their owners at the best known level."""
     level = next((one for one in levels_of(device) if one != allocations.LEVEL), PREFERRED[0])
     found = allocations.details(device, level, held)
     colour_of = _colours(device, level, allocations.owners(found))
@@ -149,7 +154,7 @@ def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
 
 
 def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tuple[int, int]:
-    """Where the steps begin and end on the axis; all of it where the device has no such step."""
+    """Return where the steps begin and end on the axis, or all of it if the device lacks them."""
     if steps.is_whole:
         return 0, whole
     query = select(
@@ -171,19 +176,17 @@ def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tupl
     return since, until
 
 
-def _said(device: MemoryDevice, bands: chart.Bands) -> str:
-    used = "Allocated memory, with what waits to be freed" if device.origin == "snapshot" else ""
-    used = used or "Allocated memory"
-    largest = ""
+def _caption(device: MemoryDevice, bands: chart.Bands) -> str:
+    used = "Allocated memory"
+    if device.origin == "snapshot":
+        used += ", including memory that waits to be freed"
+    largest = "."
     if bands.singles is not None:
-        count = formatting.counted(len(bands.singles.about), "allocation")
-        largest = f"; the largest, {count}, are bands over their lives, the oldest at the bottom"
+        count = formatting.counted(len(bands.singles.about), "largest allocation")
+        largest = f". Bands show the {count} over their lives, the oldest at the bottom."
     elif len(bands.colour_of) > 1:
-        largest = f", by its {len(bands.colour_of)} largest owners"
-    return (
-        f"{used}{largest}. Drag over the chart to zoom in; click it to see what held the memory at "
-        "that moment, below."
-    )
+        largest = f", by its {len(bands.colour_of)} largest owners."
+    return f"{used}{largest} Drag to zoom in. Click to see below what held the memory at a moment."
 
 
 def _pick(ordinal: int) -> None:
@@ -192,25 +195,26 @@ def _pick(ordinal: int) -> None:
 
 
 def _largest(bands: pd.DataFrame) -> dict[str, bool]:
-    """The owners that have a band, the largest first, and whether each is known."""
+    """Return the owners with a band, largest first, and whether each is known."""
     named = bands.dropna(subset="name").sort_values("owner_ordinal").drop_duplicates("name")
     return dict(zip(named["name"], named["is_known"].astype(bool), strict=True))
 
 
 def _colours(device: MemoryDevice, level: str, owners: Mapping[str, bool]) -> dict[str, str]:
-    """A colour for each owner, the same at every zoom: those large at the peak choose first.
+    """Return a colour for each owner.
 
-    `owners` says whether each is known.
+    Colours are assigned by size at the peak, so that they stay the same at every zoom. `owners`
+    maps each owner to whether it is known.
     """
     peak = _at_the_peak(device)
     known = list(peak["name"][(peak["level"] == level) & peak["is_known"]].unique())
-    places = {name: known.index(name) if name in known else len(known) for name in owners}
-    given: dict[str, str] = {}
-    for name in sorted(owners, key=lambda name: (places[name], name)):
+    ranking = {name: known.index(name) if name in known else len(known) for name in owners}
+    colour_of: dict[str, str] = {}
+    for name in sorted(owners, key=lambda name: (ranking[name], name)):
         if not owners[name]:
-            given[name] = colours.UNKNOWN_OWNERS[name == ingest.names.BEFORE_TRACE]
+            colour_of[name] = colours.UNKNOWN_OWNERS[name == ingest.names.BEFORE_TRACE]
             continue
-        free = [colour for colour in colours.OWNERS if colour not in given.values()]
-        wished = colours.OWNERS[places[name] % MOST_OWNERS]
-        given[name] = wished if wished in free else free[0]
-    return {name: given[name] for name in owners}
+        free = [colour for colour in colours.OWNERS if colour not in colour_of.values()]
+        preferred = colours.OWNERS[ranking[name] % MOST_OWNERS]
+        colour_of[name] = preferred if preferred in free else free[0]
+    return {name: colour_of[name] for name in owners}

@@ -1,4 +1,4 @@
-"""What is marked on a memory curve: steps and annotations in lanes, and moments that matter."""
+"""Marks on a memory curve: steps and annotations in lanes, and notable moments."""
 
 from typing import Any
 
@@ -11,19 +11,19 @@ from dashboard.memory.chosen_moment import Moment, name
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 
-SIDE_PIXELS = 150  # for names at the left of the charts, so that these are aligned
+SIDE_PIXELS = 150  # for names at the left; the same for all charts, which aligns them
 SIDE: dict[str, Any] = {"minExtent": SIDE_PIXELS, "maxExtent": SIDE_PIXELS, "labelLimit": 132}
 STEPS = "steps"
 MOST_LANES = 8
-STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # neighbours are told apart; black is read on both
+STEP_COLOURS = ("#7FC08D", "#B5DDBD")  # alternating; black text is readable on both
 ANNOTATION = "#61CCF2"
 MOST_LINES = 6  # of labels above each other
-EDGE = 0.8  # of the width: from here on labels are written to the left of their mark
+EDGE = 0.8  # fraction of the width after which labels are to the left of their mark
 NAME_WIDTH = 120  # characters in tooltips
 
 
 def draw_lanes(marks: pd.DataFrame, stretch: Stretch, key: str) -> None:
-    """Steps in one lane, annotations in one for each name; nothing where there are none."""
+    """Draw the steps in one lane and annotations in a lane for each name, if there are any."""
     marks = marks[marks["kind"] != "oom"].sort_values("start_position", ignore_index=True)
     if marks.empty:
         return
@@ -35,7 +35,7 @@ def draw_lanes(marks: pd.DataFrame, stretch: Stretch, key: str) -> None:
     order += [one for one in lengths.sort_values(ascending=False).index if one != STEPS]
     shown = order[:MOST_LANES]
     boxes = marks.assign(
-        lane=lane.map({name: place for place, name in enumerate(shown)}),
+        lane=lane.map({name: index for index, name in enumerate(shown)}),
         start=marks["start_position"],
         end=marks["end_position"],
         colour=[
@@ -55,11 +55,13 @@ def draw_lanes(marks: pd.DataFrame, stretch: Stretch, key: str) -> None:
         shown,
         lanes.Axis(stretch.since, stretch.until),
         key=key,
-        alt="Steps and annotations in time",
+        alt="Steps and annotations over time",
         side_pixels=SIDE_PIXELS,
     )
     if len(order) > MOST_LANES:
-        st.caption(f"The {MOST_LANES} longest of {len(order)} kinds of steps and annotations.")
+        st.caption(
+            f"The {MOST_LANES} longest of {len(order)} kinds of steps and annotations are shown."
+        )
 
 
 def _length(value: float, stretch: Stretch) -> str:
@@ -69,7 +71,7 @@ def _length(value: float, stretch: Stretch) -> str:
 
 
 def lines(device: MemoryDevice, marks: pd.DataFrame, moment: Moment) -> int:
-    """How many labels stand above each other, as `points` places them."""
+    """Return the number of lines that the labels of `points` need."""
     errors = int((marks["kind"] == "oom").sum())
     return min(MOST_LINES, errors + (1 if moment.ordinal == device.peak_ordinal else 2))
 
@@ -84,7 +86,7 @@ def points(
     moments: pd.DataFrame,
     x: alt.X,
 ) -> list[Any]:
-    """Layers for the peak, the chosen moment and each out-of-memory error, with their labels."""
+    """Return layers for the peak, the chosen moment and each out-of-memory error, with labels."""
     position_of = dict(zip(moments["ordinal"], moments["position"], strict=True))
     found = []
     for mark in marks[marks["kind"] == "oom"].itertuples():
@@ -134,7 +136,7 @@ def points(
 def _position(
     device: MemoryDevice, stretch: Stretch, moment: Moment, position_of: dict[int, float]
 ) -> float | None:
-    """Where a moment is on the axis, though it may not be among those drawn."""
+    """Return the axis position of a moment, even if it is not among the drawn ones."""
     if moment.ordinal in position_of:
         return position_of[moment.ordinal]
     if stretch.axis == "order":

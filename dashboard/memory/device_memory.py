@@ -17,12 +17,12 @@ COLUMNS = (
     "peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
 )
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
-HISTORY = 2  # actions: taking a snapshot is one itself
+HISTORY = 2  # actions, because taking a snapshot is an action too
 
 
 @dataclass(frozen=True)
 class MemoryDevice:
-    """A device in a source, with its row of `memory_peak`."""
+    """A device in a source file, with its row of `memory_peak`."""
 
     run: str
     source: int
@@ -45,33 +45,33 @@ class MemoryDevice:
 
     @property
     def key(self) -> str:
-        """Tells the widgets of one device from those of another."""
+        """The part of widget keys that identifies the device."""
         return f"{self.run}-{self.source}-{self.label}"
 
     @property
     def arguments(self) -> list[Scalar]:
-        """The first arguments of the macros about one device."""
+        """The first arguments of macros about one device."""
         return [self.run, self.source, self.device_type, self.device]
 
     @property
     def has_history(self) -> bool:
-        """Whether there is a curve, and not only a state."""
+        """Whether there is a curve, not only a state."""
         return self.actions >= HISTORY
 
     @property
     def span_ns(self) -> int:
-        """Time from the first action to the last; 0 where none was recorded."""
+        """Time from the first action to the last; 0 if no times were recorded."""
         if self.first_ns is None or self.last_ns is None:
             return 0
         return self.last_ns - self.first_ns
 
     @property
     def end_ordinal(self) -> int:
-        """The last action; -1 without any."""
+        """The ordinal of the last action; -1 without actions."""
         return self.actions - 1
 
     def where(self) -> dict[str, Scalar]:
-        """The conditions that a view's row is about this device."""
+        """Return the conditions for rows of a view about this device."""
         return {
             "run_id": self.run,
             "source_id": self.source,
@@ -80,20 +80,22 @@ class MemoryDevice:
         }
 
     def at(self, ordinal: int) -> dict[str, Query]:
-        """The relation `moment`, after an action or, of -1, before the first: for the macros that
-        take moments."""
+        """Return the relation `moment`, which macros about moments take.
+
+        The moment is the one after the action `ordinal`; -1 is the moment before the first action.
+        """
         return {"moment": select("*", "memory_timeline", {**self.where(), "ordinal": ordinal})}
 
 
 def devices_of(runs: Sequence[str]) -> list[MemoryDevice]:
-    """The devices whose memory is known, those first that say most."""
+    """Return the devices with memory data, those with the most informative source first."""
     frame = data.rows(select(COLUMNS, "memory_peak", {"run_id": runs}))
     found = [MemoryDevice(*map(_plain, row)) for row in frame.itertuples(index=False)]
     return sorted(found, key=_preference)
 
 
 def _plain(value: Any) -> Any:
-    """A cell as Python has it: text, a whole number, or None."""
+    """Return a cell as str, int or None."""
     if formatting.missing(value):
         return None
     return value if isinstance(value, str) else int(value)
@@ -105,7 +107,7 @@ def _preference(device: MemoryDevice) -> tuple[bool, int, int, int, str]:
 
 
 def labels(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
-    """The devices by what tells them apart: rank and device, then the kind of file, then it."""
+    """Return the devices by label: rank and device, and if needed the kind of file and the file."""
     named: dict[str, MemoryDevice] = {}
     for device in devices:
         label = f"rank {device.rank} {device.label}"
@@ -121,12 +123,12 @@ def labels(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
 
 
 def pick(devices: Sequence[MemoryDevice]) -> MemoryDevice:
-    """One of a run's devices; asks only where there is a choice."""
+    """Return the picked device of a run. Show a picker only if there are several."""
     options = labels(devices)
     if len(options) == 1:
         return devices[0]
-    places = {label: (device.rank, device.device) for label, device in options.items()}
-    run_picker.choose_by_short_url("memory", places)
+    rank_and_device = {label: (device.rank, device.device) for label, device in options.items()}
+    run_picker.choose_by_short_url("memory", rank_and_device)
     chosen = st.selectbox(
         "Memory of",
         list(options),
@@ -139,7 +141,7 @@ def pick(devices: Sequence[MemoryDevice]) -> MemoryDevice:
 
 
 def comparable(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
-    """Of each run the device that says most; runs without memory are left out."""
+    """Return the device with the most informative source for each run that has memory data."""
     first: dict[str, MemoryDevice] = {}
     for device in devices:
         first.setdefault(device.run, device)
@@ -147,7 +149,10 @@ def comparable(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
 
 
 def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
-    """The code and the text of each warning about its file; of a trace, those about memory."""
+    """Return the code and text of each warning about the device's file.
+
+    For a trace, return only warnings about memory.
+    """
     query = select(
         "unnest(warning_codes) AS code, unnest(warnings) AS message",
         "sources",
@@ -161,7 +166,7 @@ def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
 
 
 def metrics(device: MemoryDevice) -> None:
-    """The answer first: peak, when, reserved, at the end, and what lay idle."""
+    """Show the peak, when it was reached, and the reserved, final and unused memory."""
     with st.container(horizontal=True):
         reserved = device.peak_reserved_bytes
         label = "Peak" if device.has_history else "In use"
@@ -177,18 +182,21 @@ def metrics(device: MemoryDevice) -> None:
         columns = "inactive_bytes, stranded_bytes, inactive_percent"
         state = select(columns, "fragmentation", {**device.where(), "level": "device"})
         for row in data.rows(state).itertuples():
-            said = f"{formatting.percent(row.inactive_percent)} of the memory reserved then"
-            _metric(f"Unused{then}", formatting.size(row.inactive_bytes), said)
+            share = f"{formatting.percent(row.inactive_percent)} of the memory reserved then"
+            _metric(f"Unused{then}", formatting.size(row.inactive_bytes), share)
             _metric(
                 f"Stranded{then}",
                 formatting.size(row.stranded_bytes),
                 None,
-                "Unused, beside allocations in the same segment: it cannot be given back.",
+                "Unused memory in segments that also hold allocations. It cannot be released.",
             )
 
 
 def _share(device: MemoryDevice) -> str | None:
-    """The peak as a share of the memory reserved at that moment; more may be reserved later."""
+    """Return the peak as a share of the memory reserved at that moment.
+
+    More memory may be reserved later.
+    """
     where = {**device.where(), "ordinal": device.peak_ordinal}
     moments = data.rows(select("reserved_bytes", "memory_timeline", where))
     reserved = next(iter(moments["reserved_bytes"]), None)
@@ -200,7 +208,10 @@ def _share(device: MemoryDevice) -> str | None:
 
 
 def _when(device: MemoryDevice) -> tuple[str, str, str | None]:
-    """Of the peak: time since the first action, else the number of its action."""
+    """Return label, value and note of the metric for when the peak was reached.
+
+    It is a time since the first action if that is known, else an action.
+    """
     if device.peak_ordinal < 0:
         return "Reached", "at the start", None
     action = f"action {device.peak_ordinal:,} of {device.actions:,}"

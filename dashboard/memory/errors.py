@@ -1,4 +1,4 @@
-"""What happens when a device runs out of memory, ahead of all else on the page."""
+"""Out-of-memory errors of a device, near the top of the page."""
 
 from typing import Any
 
@@ -16,20 +16,22 @@ TOP = 5
 
 
 def show(device: MemoryDevice) -> None:
-    """What was asked for and what there was, for each error; nothing where there was none."""
+    """Show the requested and the available memory of each error. Do nothing without errors."""
     if not chosen_moment.out_of_memory(device):
-        return  # the report takes a while on a long history, even where it is empty
+        return  # the report is slow on a long history, even if it is empty
     query = select("*", "oom_report", device.where(), order_by="ordinal")
     frame = data.rows(query)
     st.subheader("Out of memory", anchor=False)
     for row in frame.head(MOST_ERRORS).itertuples():
         st.error(_error(row), icon=":material/error:")
     if len(frame) > MOST_ERRORS:
-        st.caption(f"The first {MOST_ERRORS} of {len(frame):,} errors; the SQL has all of them.")
+        st.caption(
+            f"The first {MOST_ERRORS} of {len(frame):,} errors are shown. The SQL returns all."
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, row in enumerate(frame.head(MOST_ERRORS).itertuples(), 1):
             st.button(
-                "See that moment" + (f" ({number})" if len(frame) > 1 else ""),
+                "Show this moment" + (f" ({number})" if len(frame) > 1 else ""),
                 icon=":material/my_location:",
                 key=f"oom-{device.key}-{row.ordinal}",
                 on_click=chosen_moment.choose,
@@ -43,24 +45,24 @@ def show(device: MemoryDevice) -> None:
 
 
 def _error(row: Any) -> str:
-    """What was asked for, what there was, and what held the rest."""
-    asked = f"**{formatting.size(row.requested_bytes)}** were asked for"
+    """Return the requested and the available memory, and what held the rest, as Markdown."""
+    request = f"**{formatting.size(row.requested_bytes)}** were requested"
     if not formatting.missing(row.user_frame):
-        asked += f" by **{formatting.literal(formatting.clipped(row.user_frame, 120))}**"
-    said = [f"{asked}; the device had **{formatting.size(row.device_free_bytes)}** left."]
+        request += f" by **{formatting.literal(formatting.clipped(row.user_frame, 120))}**"
+    lines = [f"{request}; the device had **{formatting.size(row.device_free_bytes)}** free."]
     if not formatting.missing(row.reserved_bytes):
         free = f"{formatting.size(row.free_bytes)} free"
         if not formatting.missing(row.largest_free_bytes):
-            free += f", {formatting.size(row.largest_free_bytes)} of it in one piece"
-        said.append(
-            f"Of {formatting.size(row.reserved_bytes)} reserved, "
-            f"{formatting.size(row.active_bytes)} were in use and {free}."
+            free += f" (largest piece {formatting.size(row.largest_free_bytes)})"
+        lines.append(
+            f"The allocator had {formatting.size(row.reserved_bytes)} reserved: "
+            f"{formatting.size(row.active_bytes)} in use and {free}."
         )
     if isinstance(row.top_owners, list) or hasattr(row.top_owners, "tolist"):
-        held = " · ".join(
+        owners = " · ".join(
             f"{formatting.literal(formatting.clipped(owner['name']))} "
             f"**{formatting.size(owner['bytes'])}**"
             for owner in list(row.top_owners)[:TOP]
         )
-        said.append(f"Held most: {held}")
-    return "  \n".join(said)
+        lines.append(f"Largest owners: {owners}")
+    return "  \n".join(lines)

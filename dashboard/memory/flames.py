@@ -1,4 +1,4 @@
-"""Where the memory at the chosen moment was allocated, as a flame graph."""
+"""A flame graph of where the memory at the chosen moment was allocated."""
 
 import streamlit as st
 
@@ -9,17 +9,17 @@ from dashboard.query import select
 from dashboard.widgets import flame_graph, menu, run_picker
 
 HELP = (
-    "Each box is a line of code, as wide as the memory that it, and all that it called, had "
-    "allocated and not freed. Click a box to look into it."
+    "Each box is a line of code. Its width is the memory that the line and its callees had "
+    "allocated and not yet freed. Click a box to zoom into it."
 )
 
 
 @st.fragment
 def show(device: MemoryDevice, moment: Moment) -> None:
-    """The graph, drawn when the user opens it."""
+    """Draw the graph when the user opens it."""
     if not device.allocations:
         return
-    heading = menu.heading_line(f"Where it was allocated {chosen_moment.name(device, moment)}")
+    heading = menu.heading_line(f"Where memory was allocated, {chosen_moment.name(device, moment)}")
     opened = st.expander(
         "Flame graph of the stacks", on_change="rerun", key="flames", bind="query-params"
     )

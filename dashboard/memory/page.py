@@ -1,4 +1,4 @@
-"""Page Memory: what held the device's memory, and when."""
+"""Page Memory: what held device memory, and when."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ ingest add run_dir/"""
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     runs = [view.run] if view.run else view.runs
     devices = device_memory.devices_of(runs)
     has_chunks = chunks.show(view) if view.run else chunks.compare(runs)
@@ -43,7 +43,7 @@ def page(view: View) -> None:
         of_rank = [device for device in devices if device.rank == rank]
         with view.bar:
             device = device_memory.pick(of_rank or devices)
-        _run(device, chosen_moment.known(device, view.steps))
+        _run(device, chosen_moment.recorded_steps(device, view.steps))
 
 
 def _run(device: MemoryDevice, steps: Steps) -> None:
@@ -68,50 +68,51 @@ def _warnings(device: MemoryDevice) -> None:
         text = formatting.literal(formatting.clipped(message, 400))
         st.warning(text, icon=":material/running_with_errors:")
     if len(messages) > MOST_WARNINGS:
-        st.caption(f"And {len(messages) - MOST_WARNINGS:,} more warnings: see the page Runs.")
+        st.caption(f"{len(messages) - MOST_WARNINGS:,} more warnings are on the page Runs.")
 
 
 def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
-    """What the file does not say, so that what is missing below is no surprise."""
+    """Show what the file does not contain, and so what the page cannot show."""
     if not device.has_history:
         st.info(
-            "The snapshot has no history: only its state is known. Call "
-            "`torch.cuda.memory._record_memory_history()` before the code in question to have one.",
+            "The snapshot has no history, only the state at one moment. To record a history, call "
+            "`torch.cuda.memory._record_memory_history()` before the code that you measure.",
             icon=":material/history_toggle_off:",
         )
     elif device.origin == "timeline":
         st.info(
-            "A memory timeline has categories only: neither lines of code nor addresses.",
+            "A memory timeline has only categories, without lines of code or addresses.",
             icon=":material/category:",
         )
     elif not device.allocations:
         st.info(
-            "No addresses were recorded, so that allocations cannot be followed: the curve is "
-            "known, but not what held the memory. Profiles of PyTorch 2 have addresses.",
+            "No addresses were recorded, so allocations cannot be tracked. The page shows how much "
+            "memory was in use, but not what held it. Profiles of PyTorch 2 have addresses.",
             icon=":material/location_off:",
         )
     elif device.device_type == "cpu" and device.origin == "trace":
-        st.caption("The memory of the CPU, as the profiler recorded it.")
+        st.caption("CPU memory, as the profiler recorded it.")
     if device.has_history and levels == [allocations.LEVEL]:
         st.caption("No stacks, operators, modules or categories were recorded for allocations.")
 
 
 def _nothing(picked: Sequence[str]) -> None:
-    """How to record memory, for runs that have none."""
-    those = "This run has" if len(picked) == 1 else "These runs have"
-    st.info(f"{those} no memory data.", icon=":material/memory_alt:")
+    """Show how to record memory, for runs without memory data."""
+    subject = "This run has" if len(picked) == 1 else "These runs have"
+    st.info(f"{subject} no memory data.", icon=":material/memory_alt:")
     st.markdown(
-        "Record the history of the CUDA allocator beside the trace: the activity `MEM`, which "
-        "`capture flux` and its like take too."
+        "To record the history of the CUDA allocator with the trace, add the activity `MEM`. "
+        "`capture flux` and the other capture commands accept it too."
     )
     st.code(CAPTURE, language="bash", wrap_lines=True)
     st.markdown(
-        "In your own code: `torch.profiler.profile(profile_memory=True, with_stack=True)`, which "
-        "works on a CPU too, or a snapshot, which knows each allocation's stack and the segments:"
+        "In your own code, use `torch.profiler.profile(profile_memory=True, with_stack=True)`, "
+        "which also works on a CPU. Or take a snapshot, which has the segments and the stack of "
+        "each allocation:"
     )
     st.code(
         "torch.cuda.memory._record_memory_history()\n"
-        "...  # the code in question\n"
+        "...  # the code that you measure\n"
         'torch.cuda.memory._dump_snapshot("run_dir/memory.pickle")',
         language="python",
         wrap_lines=True,

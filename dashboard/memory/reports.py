@@ -29,7 +29,7 @@ FRAGMENT_LABELS = {
 
 @dataclass(frozen=True)
 class Report:
-    """A table in a tab: where its rows come from, and what to say where there are none."""
+    """A table in a tab: its query, its caption, and the text for a table without rows."""
 
     title: str
     view: str
@@ -41,7 +41,7 @@ class Report:
 
 
 def show(device: MemoryDevice) -> None:
-    """A tab for each report that has rows, and a line for each other."""
+    """Show a tab for each report with rows, and a sentence for each other report."""
     reports = _of_snapshots(device) if device.origin == "snapshot" else []
     reports.append(_leaks(device))
     if device.origin == "trace":
@@ -71,7 +71,9 @@ def _table(device: MemoryDevice, report: Report) -> None:
         frame.head(MOST_ROWS), report.view, key=key, hidden=report.hidden, labels=report.labels
     )
     if len(frame) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS:,} of {len(frame):,}; downloads and SQL have all.")
+        st.caption(
+            f"The first {MOST_ROWS:,} of {len(frame):,} rows are shown. Downloads and SQL have all."
+        )
 
 
 def _of_snapshots(device: MemoryDevice) -> list[Report]:
@@ -81,8 +83,8 @@ def _of_snapshots(device: MemoryDevice) -> list[Report]:
             title,
             "fragmentation",
             select(columns, "fragmentation", {**where, "level": level}, order_by="bytes DESC, 1"),
-            "When the snapshot was taken. Stranded memory is unused, but lies beside allocations "
-            "in the same segment, so that it cannot be given back to the device.",
+            "The state when the snapshot was taken. Stranded memory is unused, but its segment "
+            "also holds allocations, so it cannot be released to the device.",
             "",
             labels={**FRAGMENT_LABELS, "segment_id": "segment"},
         )
@@ -100,8 +102,8 @@ def _of_snapshots(device: MemoryDevice) -> list[Report]:
             {"run_id": device.run, "source_id": device.source},
             order_by="setting",
         ),
-        "As the snapshot says them; `PYTORCH_CUDA_ALLOC_CONF` changes them.",
-        "The snapshot holds no allocator settings: PyTorch writes them from 2.3 on.",
+        "Settings recorded in the snapshot. `PYTORCH_CUDA_ALLOC_CONF` changes them.",
+        "The snapshot has no allocator settings. PyTorch 2.3 and later write them.",
     )
     return [*fragments, settings]
 
@@ -117,8 +119,8 @@ def _leaks(device: MemoryDevice) -> Report:
             device.where(),
             order_by="is_growing DESC, bytes DESC, user_frame",
         ),
-        "Memory that was allocated after the first step and still there at the end. What **grows** "
-        "was left by every step.",
+        "Memory that was allocated after the first step and not freed by the end. **grows** means "
+        "that every step left memory behind.",
         _no_leaks(device),
         labels={
             "user_frame": "line of code",
@@ -131,12 +133,12 @@ def _leaks(device: MemoryDevice) -> Report:
 
 
 def _no_leaks(device: MemoryDevice) -> str:
-    """Why there are no leaks to list."""
+    """Return why there are no leaks to list."""
     if not device.has_history or not device.allocations:
         return ""
     if data.rows(select("step", "memory_steps", device.where(), limit=2)).shape[0] < 2:
-        return "Leaks are what each step leaves behind: the recording marks no two steps."
-    return "No leak is seen: nothing that was allocated after the first step was left at the end."
+        return "Leaks are unknown, because the recording has fewer than two steps."
+    return "No leaks: all memory that was allocated after the first step was freed by the end."
 
 
 def _operators(device: MemoryDevice) -> Report:
@@ -146,16 +148,16 @@ def _operators(device: MemoryDevice) -> Report:
         select(
             "op, calls, self_allocated_bytes, self_bytes, total_bytes",
             "memory_by_op",
-            # Steps are annotations, and no operators; the profiler counts them among these.
+            # Steps are annotations, but the profiler counts them as operators.
             {**device.where(), "starts_with(op, 'ProfilerStep#')": False},
             order_by="self_allocated_bytes DESC, op",
         ),
-        "What operators allocated, and what of it was left when they ended: as `key_averages()` of "
-        "the profiler counts it. Below 0, an operator freed more than it allocated.",
+        "Memory that operators allocated, and how much was left when they ended, counted like the "
+        "profiler's `key_averages()`. Below 0, an operator freed more than it allocated.",
         "No operator allocated memory.",
         labels={
             "self_allocated_bytes": "allocated",
-            "self_bytes": "left by it",
-            "total_bytes": "with those inside",
+            "self_bytes": "left",
+            "total_bytes": "left, with callees",
         },
     )

@@ -1,4 +1,4 @@
-"""The segments that the allocator held of a device, drawn to scale with what was in them."""
+"""The allocator's segments on a device and their contents, drawn to scale."""
 
 import pandas as pd
 import streamlit as st
@@ -13,21 +13,21 @@ from dashboard.widgets import menu
 
 MOST_SEGMENTS = 600
 MOST_PIECES = 1_200
-MOST_ROWS = 26  # of segments drawn side by side
+MOST_ROWS = 26  # about as many rows of segments are drawn
 GAP = 1 / 500  # of a row's width, between two segments
 ROW_PIXELS = 18
 TICKS = 6
 MEANINGS = {
     "allocated": "allocated",
     "pending": "waiting to be freed",
-    "stranded": "free, but stranded: beside allocations, cannot be given back",
-    "free": "free: the whole segment can be given back",
+    "stranded": "stranded: free, but its segment cannot be released",
+    "free": "free: its segment can be released",
 }
 
 
 @st.fragment
 def show(device: MemoryDevice, moment: Moment) -> None:
-    """The segments, the largest first; a word where none are known."""
+    """Show the segments, largest first, or a caption if there are none."""
     if device.origin != "snapshot":
         return
     query = select(
@@ -44,26 +44,26 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     )
     frame = data.rows(query)
     if frame.empty:
-        st.caption("The allocator held no segment of the device at that moment.")
+        st.caption("The allocator held no segments on the device at this moment.")
         return
-    st.markdown(_figures(frame))
+    st.markdown(_summary(frame))
     rows = packed(frame)
     charts.legend(_meanings(frame))
     _draw(device, frame, rows)
-    st.caption(_said(frame))
+    st.caption(_caption(frame))
 
 
 def _meanings(frame: pd.DataFrame) -> dict[str, str]:
-    """The colour of each state that occurs, by what it means."""
+    """Return the colour of each state that occurs, by its label."""
     present = [state for state in MEANINGS if state in set(frame["state"])]
     return {MEANINGS[state]: colours.STATES[state] for state in present}
 
 
 def packed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Where each segment is drawn: its row, and its offset in it, bytes.
+    """Return the row of each segment, and its offset in the row in bytes.
 
-    Each goes into the first row that has room for it, the largest first. A row is as wide as the
-    largest segment, or wider, so that they fit into about MOST_ROWS.
+    Segments are placed largest first, each in the first row with enough space. Rows are as wide as
+    the largest segment, or wider if that is needed to fit all into about MOST_ROWS rows.
     """
     segments = frame.drop_duplicates("segment_ordinal")[["segment_ordinal", "segment_bytes"]]
     width = max(segments["segment_bytes"].max(), segments["segment_bytes"].sum() / MOST_ROWS)
@@ -71,7 +71,7 @@ def packed(frame: pd.DataFrame) -> pd.DataFrame:
     packing = []
     for segment in segments.itertuples():
         size = int(segment.segment_bytes)
-        row = next((at for at, end in enumerate(used) if end + size <= width * 1.05), len(used))
+        row = next((row for row, end in enumerate(used) if end + size <= width * 1.05), len(used))
         if row == len(used):
             used.append(0.0)
         packing.append((segment.segment_ordinal, size, row, used[row]))
@@ -79,32 +79,32 @@ def packed(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(packing, columns=["segment_ordinal", "segment_bytes", "row", "offset"])
 
 
-def _figures(frame: pd.DataFrame) -> str:
+def _summary(frame: pd.DataFrame) -> str:
     segments = frame["segment_ordinal"].nunique()
     sums = frame.groupby("state")["bytes"].sum()
-    said = [f"**{formatting.counted(segments, 'segment')}**"]
+    parts = [f"**{formatting.counted(segments, 'segment')}**"]
     if "stranded" in sums:
-        said.append(f"**{formatting.size(sums['stranded'])}** stranded between allocations")
+        parts.append(f"**{formatting.size(sums['stranded'])}** stranded between allocations")
     if "free" in sums:
-        said.append(f"**{formatting.size(sums['free'])}** in segments that can be given back")
-    return ", ".join(said) + "."
+        parts.append(f"**{formatting.size(sums['free'])}** in segments that can be released")
+    return ", ".join(parts) + "."
 
 
-def _said(frame: pd.DataFrame) -> str:
-    said = ["To scale: each row holds as many segments as fit, the largest first."]
+def _caption(frame: pd.DataFrame) -> str:
+    sentences = ["Segments are drawn to scale, largest first. A row holds as many as fit."]
     if frame["segment_ordinal"].nunique() == MOST_SEGMENTS:
-        said.append(f"Only the {MOST_SEGMENTS} largest are drawn.")
+        sentences.append(f"Only the {MOST_SEGMENTS} largest segments are shown.")
     if (frame["pieces"] > 1).any():
-        said.append(
-            f"The {MOST_PIECES:,} largest pieces are drawn singly; smaller neighbours together, by "
-            "state."
+        sentences.append(
+            f"The {MOST_PIECES:,} largest pieces are drawn separately. Smaller neighbours with the "
+            "same state are merged."
         )
     if frame["is_replayed"].any():
-        said.append(
-            "Replayed from the allocator's actions: what rounding adds to an allocation counts as "
-            "free."
+        sentences.append(
+            "The segments are replayed from the allocator's actions, so memory that rounding adds "
+            "to an allocation counts as free."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> None:
@@ -136,7 +136,7 @@ def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> N
         key=f"segments-{device.key}",
         file=f"{device.run}-segments",
         legend=_meanings(frame),
-        alt="Segments of device memory, with what is in them, to scale",
+        alt="Segments of device memory and their contents, to scale",
         details={"user_frame": "line of code", "segment": "segment"},
         lane_pixels=ROW_PIXELS,
         side_pixels=curve_marks.SIDE_PIXELS,
@@ -144,7 +144,7 @@ def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> N
 
 
 def _label(group: pd.DataFrame) -> str:
-    """Of a row: how many segments of which sizes."""
+    """Return the number and sizes of the segments in a row."""
     largest, smallest = (
         formatting.size(value)
         for value in (group["segment_bytes"].max(), group["segment_bytes"].min())

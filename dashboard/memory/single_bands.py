@@ -1,4 +1,4 @@
-"""Single allocations on a memory curve: each a band over its life, which says what it is."""
+"""Single allocations on a memory curve: a band with a tooltip over the life of each."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +9,15 @@ import pandas as pd
 from dashboard.drawing import charts, colours
 
 POINTED = "pointed_allocation"
-SEAM = 0.6  # pixels by which cells overlap, so that no line shows between them
+SEAM = 0.6  # pixels by which cells overlap; without it, lines show between them
 
 
 @dataclass(frozen=True)
 class Singles:
-    """Allocations at the moments of their lives: rows of `memory_by_allocation_over_time`.
+    """Allocations at each moment of their lives.
 
-    `about` has a row for each: `allocation_id`, `colour`, and the lines of its tooltip, by title.
+    `rows` are rows of `memory_by_allocation_over_time`. `about` has a row for each allocation:
+    `allocation_id`, `colour`, and a column for each line of the tooltip, named by its title.
     """
 
     rows: pd.DataFrame
@@ -24,10 +25,10 @@ class Singles:
 
 
 def layer(singles: Singles, moments: pd.DataFrame, factor: float, size: float, x: alt.X) -> Any:
-    """A cell for each allocation at each of the moments, which a click picks. Pointing at one shows
-    the whole band, and the lines about it.
+    """Return a layer with a cell for each allocation at each moment.
 
-    `moments` has the columns `ordinal`, `position` and `next`, in the units of the rows.
+    Pointing at a cell highlights the allocation's band and shows its tooltip. A click picks the
+    moment. `moments` has the columns `ordinal`, `position` and `next`, in the units of the rows.
     """
     at = singles.rows[["ordinal", "allocation_id", "bytes", "below_bytes"]]
     at = at.merge(moments, on="ordinal")
@@ -42,7 +43,7 @@ def layer(singles: Singles, moments: pd.DataFrame, factor: float, size: float, x
         }
     )
     titles = singles.about.columns.drop(["allocation_id", "colour"])
-    fields = {title: f"line{place}" for place, title in enumerate(titles)}
+    fields = {title: f"line{index}" for index, title in enumerate(titles)}
     over = alt.selection_point(
         name=POINTED, on="pointerover", clear="pointerout", fields=["allocation_id"], empty=False
     )
@@ -53,7 +54,7 @@ def layer(singles: Singles, moments: pd.DataFrame, factor: float, size: float, x
     )
     return (
         alt.Chart(cells)
-        # Sent once for an allocation, and not for each of its cells.
+        # The lookup sends these once per allocation, not once per cell.
         .transform_lookup(lookup="allocation_id", from_=about)
         .mark_rect(x2Offset=SEAM)
         .encode(

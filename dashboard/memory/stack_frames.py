@@ -1,4 +1,4 @@
-"""A stack, frame by frame."""
+"""The frames of a stack."""
 
 import re
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ from dashboard.widgets import menu
 
 UNKNOWN = {"", "??"}
 OWN = "your own"
-LINES = 8  # of a stack in short
-OWN_LINES = 4  # of these, as many are kept for the user's own
+LINES = 8  # of a shortened stack
+OWN_LINES = 4  # of these, the most that are kept for the user's own code
 LINE_WIDTH = 90  # characters
 
 
 def show(run: str, stack: int, key: str = "stack") -> None:
-    """A stack, innermost first: the user's own frames, and all others when asked for."""
+    """Show a stack, innermost frame first: the user's own frames, and all others on request."""
     query = select(
         "depth, function, filename, line, is_python, is_library",
         "stack_frames",
@@ -32,9 +32,9 @@ def show(run: str, stack: int, key: str = "stack") -> None:
     count = formatting.counted(len(frame), "frame")
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(best) == len(frame):
-            st.markdown(f"**Its stack, innermost first: {count}**", width="content")
+            st.markdown(f"**Stack, innermost first: {count}**", width="content")
         else:
-            st.markdown(f"**Its stack: {len(best):,} {kind} of {count}**", width="content")
+            st.markdown(f"**Stack: {len(best):,} {kind} of {count}**", width="content")
             if st.toggle("All frames", key=f"{key}-all"):
                 best = frame
         menu.show({"stack": query}, f"{run}-{key}-{stack}")
@@ -43,7 +43,7 @@ def show(run: str, stack: int, key: str = "stack") -> None:
             "depth": best["depth"],
             "of": [_owner(row) for row in best.itertuples()],
             "function": best["function"],
-            "filename": [_place(row) for row in best.itertuples()],
+            "filename": [_file_and_line(row) for row in best.itertuples()],
         }
     )
     tables.show(
@@ -56,19 +56,20 @@ def show(run: str, stack: int, key: str = "stack") -> None:
 
 
 def _best(frame: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """The most useful frames, and their kind: the user's own, else all of Python, else all.
+    """Return the most useful frames, and their kind.
 
-    A stack of a snapshot begins with about 20 frames of the allocator and of torch.
+    These are the frames of the user's code, else all Python frames, else all frames. A stack of a
+    snapshot begins with about 20 frames of the allocator and of torch.
     """
     python = frame[frame["is_python"]]
     own = python[~python["is_library"]]
     if not own.empty:
-        return "of your code", own
-    return ("of Python", python) if not python.empty else ("", frame)
+        return "in your code", own
+    return ("in Python", python) if not python.empty else ("", frame)
 
 
 def innermost(run: str, stacks: Iterable[int]) -> dict[int, list[str]]:
-    """Each stack in short: the innermost lines of Python, with some of the user's own."""
+    """Return a shortened stack for each id: the innermost Python lines, some of the user's code."""
     query = select(
         "stack_id, function, filename, line, is_python, is_library",
         "stack_frames",
@@ -82,30 +83,30 @@ def innermost(run: str, stacks: Iterable[int]) -> dict[int, list[str]]:
 def _short(frames: pd.DataFrame) -> list[str]:
     python = frames[frames["is_python"]]
     if python.empty:
-        return [f"{formatting.counted(len(frames), 'frame')} of C++, none of Python"]
+        return [f"{formatting.counted(len(frames), 'C++ frame')}, no Python frames"]
     own = set(python.index[~python["is_library"]][:OWN_LINES])
-    others = [place for place in python.index if place not in own][: LINES - len(own)]
+    others = [index for index in python.index if index not in own][: LINES - len(own)]
     shown = python.loc[sorted([*own, *others])]
     return [_line(row) for row in shown.itertuples()]
 
 
 def _line(row: Any) -> str:
-    """`file:line function`, and whether it is the user's own."""
+    """Return `file:line function`, marked if it is the user's own code."""
     name = re.sub(r".*[/\\]", "", str(row.filename))
-    place = name if formatting.missing(row.line) else f"{name}:{row.line:.0f}"
-    line = formatting.clipped(f"{place} {row.function}", LINE_WIDTH)
+    location = name if formatting.missing(row.line) else f"{name}:{row.line:.0f}"
+    line = formatting.clipped(f"{location} {row.function}", LINE_WIDTH)
     return f"{line} ({OWN})" if _owner(row) == OWN else line
 
 
 def _owner(row: Any) -> str:
-    """Whose line it is, so that one's own stand out."""
+    """Return whose code a frame is in: the user's own, a library's, or C++."""
     if not row.is_python:
         return "C++"
     return "a library" if row.is_library else OWN
 
 
-def _place(row: Any) -> str | None:
-    """The file with the directory that it is in, and the line; downloads have the whole path."""
+def _file_and_line(row: Any) -> str | None:
+    """Return the directory, file and line. Downloads have the full path."""
     if formatting.missing(row.filename) or row.filename in UNKNOWN:
         return None
     name = "/".join(re.split(r"[/\\]", row.filename)[-2:])

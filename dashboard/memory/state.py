@@ -1,4 +1,4 @@
-"""What held the memory at the chosen moment: its owners, their allocations, one's stack."""
+"""What held the memory at the chosen moment: owners, allocations, stacks and segments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,16 +17,19 @@ from dashboard.widgets import menu, run_picker
 MOST_OWNERS = 1_000
 MOST_ALLOCATIONS = 200
 EXPLAINED = {
-    ingest.names.BEFORE_TRACE: "allocated before the recording, freed in it.",
-    ingest.names.NO_STACK: "no stack was recorded, as for memory that libraries take, or "
-    "that was there before the recording and never freed in it.",
+    ingest.names.BEFORE_TRACE: "allocated before the recording and freed during it.",
+    ingest.names.NO_STACK: "no stack was recorded. Libraries may allocate without one. This also "
+    "includes memory that was allocated before the recording and not freed during it.",
     ingest.names.NO_OPERATOR: "allocated outside of any operator.",
     ingest.names.NO_MODULE: "allocated outside of any nn.Module.",
 }
 
 
 def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
-    """All that is about the moment; without a level, only how much it was."""
+    """Show the memory at the moment: its amount, its owners at a level, and the segments.
+
+    Without a level, show no owners.
+    """
     when = chosen_moment.name(device, moment)
     heading = menu.heading_line(f"What held the memory {when}")
     if device.has_history:
@@ -34,7 +37,7 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     st.markdown(_metrics(device, moment))
     if level is None:
         if device.origin != "snapshot":
-            st.caption("Not known: no allocation can be followed.")
+            st.caption("Unknown, because allocations cannot be tracked.")
     elif level == allocations.LEVEL:
         _largest(device, moment)
     else:
@@ -43,19 +46,19 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
 
 
 def _metrics(device: MemoryDevice, moment: Moment) -> str:
-    said = f"**{formatting.size(moment.used_bytes)}** in use"
+    text = f"**{formatting.size(moment.used_bytes)}** in use"
     if moment.reserved_bytes is None:
-        return said
-    said += f" of **{formatting.size(moment.reserved_bytes)}** reserved"
-    if not device.has_history:  # the figures above say what is unused
-        return f"{said}."
+        return text
+    text += f" of **{formatting.size(moment.reserved_bytes)}** reserved"
+    if not device.has_history:  # the metrics above show what is unused
+        return f"{text}."
     free = max(moment.reserved_bytes - moment.used_bytes, 0)
-    return f"{said}; **{formatting.size(free)}** of it not in use."
+    return f"{text}, **{formatting.size(free)}** unused."
 
 
 @st.fragment
 def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> None:
-    """The ranking; a click on one lists its allocations, and on one of these its stack."""
+    """Show the largest owners, the selected owner's allocations, and the selected one's stack."""
     query = select(
         "name, bytes, percent, allocations",
         "memory_by_owner_at('moment')",
@@ -69,7 +72,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
         st.caption("Nothing was allocated.")
         return
     names = list(frame["name"])
-    asked = st.query_params.get("owner")
+    selected = st.query_params.get("owner")
     with heading:
         menu.show({"owners": query}, f"{device.run}-memory-by-{level}")
     left, right = st.container(key="beside-owners").columns([5, 6], gap="medium")
@@ -80,7 +83,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
             key=f"owners-{device.key}-{level}-{moment.ordinal}",
             labels={"name": curve.OWNERS.get(level, level)},
             select="single-row" if device.allocations else None,
-            selected=[names.index(asked)] if asked in names else [],
+            selected=[names.index(selected)] if selected in names else [],
         )
         for name in names:
             if name in EXPLAINED:
@@ -93,12 +96,12 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
             if stack is not None:
                 stack_frames.show(device.run, stack)
         elif device.allocations:
-            st.caption("Click a row to see its allocations and where they were made.")
+            st.caption("Click a row to see its allocations and their stacks.")
 
 
 @st.fragment
 def _largest(device: MemoryDevice, moment: Moment) -> None:
-    """The largest allocations of all owners; ticking one shows its stack."""
+    """Show the largest allocations of all owners, and the selected one's stack."""
     query = select(
         f"bytes, user_frame, {_columns(device)}",
         "memory_allocations_at('moment')",
@@ -112,7 +115,7 @@ def _largest(device: MemoryDevice, moment: Moment) -> None:
 
 
 def _columns(device: MemoryDevice) -> str:
-    """Of an allocation, what its table shows beside its size."""
+    """Return the columns of a table of allocations, after the size."""
     return (
         f"alloc_ns - {ingest.literal(device.first_ns)} AS after_ns, dur_ns, state, step, op, "
         "module, category, alloc_ordinal, free_ordinal, address, allocation_id, stack_id"
@@ -120,7 +123,7 @@ def _columns(device: MemoryDevice) -> str:
 
 
 def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -> int | None:
-    """The largest allocations of an owner; the stack of the one ticked."""
+    """Show the largest allocations of an owner. Return the stack of the selected one."""
     where = {**device.where(), "level": level, "name": owner}
     owned = select("allocation_id", "memory_owners", where)
     query = select(
@@ -138,11 +141,12 @@ def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -
 def _table(
     device: MemoryDevice, query: Query, key: str, moment: Moment, hidden: Sequence[str] = ()
 ) -> int | None:
-    """A table of allocations; the stack of the one ticked."""
+    """Show a table of allocations. Return the stack of the selected one."""
     frame = data.rows(query)
     if frame.empty:
         st.caption(
-            "Not known one by one: they were there when the recording began, and not freed in it."
+            "The single allocations are unknown: they existed before the recording and were not "
+            "freed during it."
         )
         return None
     shown = frame.rename(columns={"dur_ns": "lived"}).assign(
@@ -154,8 +158,8 @@ def _table(
     if (shown["state"] == "allocated").all():
         same.append("state")
     ids = list(frame["allocation_id"])
-    asked = st.query_params.get("allocation")
-    places = [place for place, allocation in enumerate(ids) if str(allocation) == asked]
+    wanted = st.query_params.get("allocation")
+    selected = [row for row, allocation in enumerate(ids) if str(allocation) == wanted]
     rows = tables.show(
         shown,
         "memory_allocations",
@@ -168,18 +172,18 @@ def _table(
             "free_ordinal": "to action",
         },
         select="single-row",
-        selected=places,
+        selected=selected,
     )
     menu.show({"allocations": query}, f"{device.run}-allocations")
     if len(frame) == MOST_ALLOCATIONS:
-        st.caption(f"The {MOST_ALLOCATIONS} largest.")
+        st.caption(f"The {MOST_ALLOCATIONS} largest allocations are shown.")
     run_picker.remember("allocation", str(ids[rows[0]]) if rows else None)
     if not rows:
         if frame["stack_id"].notna().any():
-            st.caption("Click one to see its stack.")
+            st.caption("Click an allocation to see its stack.")
         return None
     stack = frame["stack_id"].iloc[rows[0]]
     if formatting.missing(stack):
-        st.caption("No stack was recorded for it.")
+        st.caption("No stack was recorded for this allocation.")
         return None
     return int(stack)

@@ -1,4 +1,4 @@
-"""The part of a memory curve that is shown."""
+"""The part of a memory curve that the page shows."""
 
 from dataclasses import dataclass
 
@@ -10,33 +10,33 @@ from dashboard.widgets import zoom
 
 @dataclass(frozen=True)
 class Stretch:
-    """A part of the axis: of time, in ns since the first action, or of order, in actions."""
+    """A range of the axis: in ns since the first action (`time`), or in actions (`order`)."""
 
     axis: str
     since: int
     until: int
 
     def scale(self) -> tuple[float, str]:
-        """The divisor that makes readable figures of it, and the axis' title."""
+        """Return the divisor from positions to axis values, and the axis title."""
         if self.axis == "order":
-            return 1, "actions of the allocator"
+            return 1, "allocator actions"
         factor, unit = charts.duration_axis(self.until - self.since)
         return factor, f"time since the first action ({unit})"
 
     def described(self, whole: int) -> str:
-        """Its length, its ends, and of how much it is."""
+        """Return its length, its start and end, and the length of the whole axis, as a text."""
         if self.axis == "order":
             length = self.until - self.since
             return f"{length:,} actions from {self.since:,} to {self.until:,} of {whole:,}"
         return zoom.described(self.since, self.until, whole)
 
     def name(self, position: float, ordinal: int) -> str:
-        """A moment in it, as tooltips say it."""
+        """Return the tooltip text for a moment."""
         if self.axis == "order":
             return f"action {ordinal:,}"
         return f"{formatting.position(int(position), self.until - self.since)}, action {ordinal:,}"
 
     def shown(self, factor: float) -> alt.Scale:
-        """The axis' scale."""
+        """Return the scale of the axis."""
         domain = [self.since / factor, self.until / factor]
         return alt.Scale(domain=domain, nice=False, padding=0)

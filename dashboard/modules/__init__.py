@@ -1,4 +1,4 @@
-"""Page Modules: which nn.Modules take the time and the memory."""
+"""Page Modules: nn.Modules by their time and memory."""
 
 from dashboard.modules.page import page
 

@@ -1,4 +1,4 @@
-"""What the module that is ticked consists of: its times, operators and kernels."""
+"""The details of the ticked module: its times, operators and kernels."""
 
 import pandas as pd
 import streamlit as st
@@ -12,22 +12,26 @@ from dashboard.widgets.view import View
 MOST_ROWS = 500
 METRICS = {
     "total_ns": ("Host time", formatting.duration, "Time in the module on the host."),
-    "self_ns": ("Self time", formatting.duration, "Without the modules inside."),
-    "device_ns": ("Device time", formatting.duration, "Of what was launched in the module."),
-    "idle_ns": ("Idle ended", formatting.duration, "Idle time that its kernels ended."),
+    "self_ns": ("Self time", formatting.duration, "Host time without the modules inside it."),
+    "device_ns": (
+        "Device time",
+        formatting.duration,
+        "Device time of what the module launched.",
+    ),
+    "idle_ns": ("Idle ended", formatting.duration, "Idle time that the module's kernels ended."),
     "calls": ("Calls", formatting.count, "Calls of the module in these steps."),
 }
 
 
 def show(view: View, module: pd.Series) -> None:
-    """Figures of the module, and what ran in it."""
+    """Show the metrics of the module, and the operators and kernels in it."""
     st.subheader(formatting.literal(str(module["name"])), anchor=False)
     if "/" in str(module["module"]):
         st.caption("In " + formatting.literal(str(module["module"]).rpartition("/")[0]))
     with st.container(horizontal=True):
-        for column, (label, written, help) in METRICS.items():
+        for column, (label, format_value, help) in METRICS.items():
             if not formatting.missing(module[column]):
-                st.metric(label, written(module[column]), help=help)
+                st.metric(label, format_value(module[column]), help=help)
     operators, kernels = st.tabs(["Operators", "Kernels"])
     with operators:
         _table(operators_query(view, int(module["module_id"])), "operators", view.files)
@@ -36,7 +40,7 @@ def show(view: View, module: pd.Series) -> None:
 
 
 def operators_query(view: View, module_id: int) -> Query:
-    """Operators by name, each with its own time, so that none counts twice."""
+    """Return the query for operators by name. Self times make sure that no time counts twice."""
     return select(
         "name, sum(self_ns)::BIGINT AS self_ns, sum(self_device_ns)::BIGINT AS device_ns, "
         "sum(calls)::BIGINT AS calls",
@@ -49,7 +53,7 @@ def operators_query(view: View, module_id: int) -> Query:
 
 
 def kernels_query(view: View, module_id: int) -> Query:
-    """Device activities by name."""
+    """Return the query for device activities by name."""
     return select(
         "name, 100.0 * sum(device_ns) / nullif(sum(sum(device_ns)) OVER (), 0) AS percent, "
         "sum(device_ns)::BIGINT AS device_ns, sum(activities)::BIGINT AS activities, "
@@ -63,7 +67,7 @@ def kernels_query(view: View, module_id: int) -> Query:
 
 
 def is_inside(run: str, module_id: int) -> str:
-    """The condition that a row is of the module, or of one inside it."""
+    """Return the SQL condition that selects rows of the module and of the modules inside it."""
     modules = select(
         "module_id", "module_tree", {"run_id": run, f"list_contains(around, {module_id})": True}
     )
@@ -82,7 +86,7 @@ def _where(view: View, module_id: int) -> dict[str, Value]:
 def _table(query: Query, name: str, files: str) -> None:
     frame = data.rows(query)
     if frame.empty:
-        st.caption("None was recorded.")
+        st.caption(f"No {name} were recorded.")
         return
     tables.show(
         frame,

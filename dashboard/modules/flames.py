@@ -1,4 +1,4 @@
-"""The flame graph of a run, or of a module: from Python frames down to kernels."""
+"""The flame graph of a run or a module, from Python frames down to kernels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,11 +12,11 @@ from dashboard.query import Scalar, select
 from dashboard.widgets import flame_graph, menu, run_picker
 from dashboard.widgets.flame_graph import Metric
 
-THREAD = "thread"  # in the address
+THREAD = "thread"  # URL parameter
 ALL_THREADS = "all threads"
 HELP = (
-    "Each box is a call. Its width is what the call took, with the calls inside it, shown below. "
-    "Click a box to look into it."
+    "Each box is a call. Its width is what the call took, including the calls inside it, which are "
+    "below it. Click a box to zoom in."
 )
 METRICS = (
     Metric("self_device_ns", "device time"),
@@ -31,7 +31,7 @@ METRICS = (
 def show(
     run: str, rank: int, bounds: Sequence[Scalar], *, module_id: int | None, files: str
 ) -> None:
-    """What the steps of a run took, from Python frames down to kernels; of a module where given."""
+    """Draw the flame graph of a run's steps, limited to a module if `module_id` is not None."""
     where: dict[str, Any] = {"rank": rank}
     if module_id is not None:
         where[detail.is_inside(run, module_id)] = True
@@ -74,7 +74,7 @@ def show(
 
 
 def _thread(threads: Any, metric: Metric) -> tuple[str, str] | None:
-    """The chosen thread; None where there is one, or all count."""
+    """Return the pid and tid of the chosen thread, or None for all threads."""
     busy = threads[(threads[metric.column] > 0) & threads["pid"].notna()]
     if len(busy) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Page Modules: which nn.Modules take the time and the memory, and what they consist of."""
+"""Page Modules: nn.Modules by their time and memory, with the operators and kernels in each."""
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, run_picker
 from dashboard.widgets.view import View
 
-MODULE = "module"  # in the address: the id of the one that is looked at
+MODULE = "module"  # URL parameter: the id of the ticked module
 MOST_ROWS = 2_000
 NAME_WIDTH = 26  # characters
 INDENT = "\u2007\u2007"  # as wide as two digits; a browser keeps it
@@ -19,7 +19,7 @@ COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     if view.device is None:
         incomplete_runs.no_activity(str(view.run))
         return
@@ -39,7 +39,7 @@ def page(view: View) -> None:
 
 
 def _tree(view: View) -> pd.Series | None:
-    """The modules as a tree; the one that is ticked."""
+    """Draw the modules as a tree, and return the ticked one."""
     heading = menu.heading_line("Modules")
     query = _query(view, run_picker.search("filter by name"))
     frame = data.rows(query)
@@ -47,18 +47,18 @@ def _tree(view: View) -> pd.Series | None:
         menu.show({"modules": query}, "modules", view.files)
     if frame.empty:
         st.info(
-            "No module fits: clear the search."
+            "No module matches the search. Clear it to see all."
             if st.session_state.get("q")
-            else "The trace does not tell which nn.Module ran when. Record it with "
+            else "The trace does not say which nn.Module ran when. Record it with "
             "`with_stack=True` and `with_modules=True`, as `capture` does. The flame graph shows "
             "what was recorded.",
             icon=":material/account_tree:",
         )
         return None
-    ids = [str(module_id) for module_id in frame["module_id"]]
-    asked = st.query_params.get(MODULE)
+    ids = [str(each) for each in frame["module_id"]]
+    module_id = st.query_params.get(MODULE)
     shown = frame.head(MOST_ROWS)
-    nothing = [name for name in MEASURES if not shown[name].fillna(0).any()]
+    empty = [name for name in MEASURES if not shown[name].fillna(0).any()]
     rows = tables.show(
         shown.assign(
             name=[
@@ -68,7 +68,7 @@ def _tree(view: View) -> pd.Series | None:
         ).rename(columns={"name": "tree"}),
         "module_ranking",
         key=f"modules-{view.key}-{st.session_state.get('q', '')}",
-        hidden=["module", "depth", "module_id", "self_ns", *nothing],
+        hidden=["module", "depth", "module_id", "self_ns", *empty],
         labels={
             "tree": "module",
             "total_ns": "host time",
@@ -76,22 +76,22 @@ def _tree(view: View) -> pd.Series | None:
             "device_bytes": "memory kept",
             "cpu_bytes": "host memory kept",
         },
-        bars=["total_ns" if "device_ns" in nothing else "device_ns"],
+        bars=["total_ns" if "device_ns" in empty else "device_ns"],
         select="single-row",
-        selected=[ids.index(asked)] if asked in ids[:MOST_ROWS] else [],
+        selected=[ids.index(module_id)] if module_id in ids[:MOST_ROWS] else [],
         fills_window=True,
     )
-    said = "A module includes the modules inside it. Click one to see what it consists of."
+    note = "A module includes the modules inside it. Click a module to see its details."
     if len(frame) > MOST_ROWS:
-        said += f" The first {MOST_ROWS:,} of {len(frame):,}; the menu has all of them."
-    st.caption(said)
+        note += f" The first {MOST_ROWS:,} of {len(frame):,} modules. The menu has all of them."
+    st.caption(note)
     chosen = frame.iloc[rows[0]] if rows else None
     run_picker.remember(MODULE, None if chosen is None else str(chosen["module_id"]))
     return chosen
 
 
 def _query(view: View, search: str) -> Query:
-    """The modules of the steps, in the order of the tree."""
+    """Return the query for the modules that ran in the steps, in the order of the tree."""
     rank = view.device.rank if view.device else None
     return select(
         COLUMNS,

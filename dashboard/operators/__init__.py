@@ -1,4 +1,4 @@
-"""Page Operators: where the device's time went, by operator or kernel."""
+"""Page Operators: the device's time by operator or kernel."""
 
 from dashboard.operators.page import page
 

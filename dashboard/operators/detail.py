@@ -1,4 +1,4 @@
-"""What a row of the ranking consists of: kernels, shapes and calls."""
+"""The details of a row of the ranking: kernels, shapes and calls."""
 
 from itertools import groupby
 from typing import Any
@@ -20,7 +20,7 @@ NOTHING = "Nothing was recorded."
 
 
 def show(view: View, level: str, name: str) -> None:
-    """The row that was ticked, in the steps of the view."""
+    """Show the details of the ticked row, in the steps of the view."""
     _heading(name)
     if name == "bubble":
         _bubble(view)
@@ -35,15 +35,15 @@ def _heading(name: str) -> None:
     if formatting.short_name(name) != name:
         st.code(name[:SHOWN_NAME], language=None, wrap_lines=True, height=120)
         if len(name) > SHOWN_NAME:
-            st.caption(f"The name's first {SHOWN_NAME:,} of {len(name):,} characters.")
+            st.caption(f"The first {SHOWN_NAME:,} of the name's {len(name):,} characters.")
 
 
 def _bubble(view: View) -> None:
-    st.markdown("Time in which the device was idle, by its cause:")
+    st.markdown("Idle time of the device, by cause:")
     _table(split.causes(view), "bubble_causes", "causes", view.files)
     st.page_link(
         st.session_state["pages"]["bubbles"],
-        label="When it was idle, and what the host did",
+        label="The gaps, and what the host did",
         icon=":material/hourglass_empty:",
     )
 
@@ -55,7 +55,7 @@ def _operator(view: View, level: str, name: str) -> None:
         _of_activities("kernel", where, "kernels", view.files)
     with sequences:
         _sequences(view, where)
-    without = "The trace holds no operator for these activities: their launch was not recorded."
+    without = "The trace has no operator for these activities: their launch was not recorded."
     with shapes:
         query = select(
             f"input_dims, input_types, {share_of('device_ns')}, "
@@ -75,11 +75,11 @@ def _operator(view: View, level: str, name: str) -> None:
             order_by="device_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _calls(query, "op_calls", "calls", *_place(view), without)
+        _calls(query, "op_calls", "calls", *_context(view), without)
 
 
 def _sequences(view: View, where: dict[str, Scalar]) -> None:
-    """Which kernels the operator launches in a row."""
+    """Show the sequences of kernels that the operator launches."""
     query = select(
         "kernels, any_value(length) AS length, sum(calls)::BIGINT AS calls, "
         "sum(device_ns)::BIGINT AS device_ns",
@@ -110,7 +110,7 @@ def _sequences(view: View, where: dict[str, Scalar]) -> None:
         bars=["device_ns"],
     )
     menu.show({"sequences": query}, "sequences", view.files)
-    st.caption("Short kernels that often come in a row can be fused (torch.compile).")
+    st.caption("torch.compile can fuse short kernels that often run one after the other.")
 
 
 def _kernel(view: View, name: str) -> None:
@@ -138,11 +138,11 @@ def _kernel(view: View, name: str) -> None:
             order_by="dur_ns DESC, start_ns",
             limit=MOST_CALLS,
         )
-        _calls(query, "kernels", "kernel-calls", *_place(view))
+        _calls(query, "kernels", "kernel-calls", *_context(view))
 
 
 def _of_activities(column: str, where: dict[str, Scalar], key: str, files: str) -> None:
-    """Device time by one of an activity's names: the kernels of an operator, or the other way."""
+    """Show device time by kernel name, or by the name of the operator that launched it."""
     query = select(
         f"{column}, {share_of('dur_ns')}, sum(dur_ns)::BIGINT AS device_ns, count(*) AS calls, "
         "avg(dur_ns) AS mean_ns, min(dur_ns) AS min_ns, max(dur_ns) AS max_ns",
@@ -155,12 +155,12 @@ def _of_activities(column: str, where: dict[str, Scalar], key: str, files: str) 
 
 
 def share_of(column: str) -> str:
-    """An expression: a group's part of the sum over all groups, in percent."""
+    """Return an SQL expression: a group's share of the sum over all groups, in percent."""
     return f"100.0 * sum({column}) / nullif(sum(sum({column})) OVER (), 0) AS percent"
 
 
 def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
-    """An operator of a run without a device."""
+    """Show the details of an operator in a run without a device."""
     where = {"run_id": run, "rank": rank, "name": op, **steps.where()}
     files = f"{run}-{steps.for_files}"
     _heading(op)
@@ -195,8 +195,8 @@ def _table(query: Query, of: str, name: str, files: str, nothing: str = NOTHING)
     menu.show({name: query}, name, files)
 
 
-def _place(view: View) -> tuple[dict[str, str], int, str]:
-    """What `_calls` needs to know of where the calls are."""
+def _context(view: View) -> tuple[dict[str, str], int, str]:
+    """Return the run's address, the rank, and the prefix of file names, for `_calls`."""
     return view.address(), view.device.rank if view.device else 0, view.files
 
 
@@ -209,7 +209,7 @@ def _calls(
     files: str,
     nothing: str = NOTHING,
 ) -> None:
-    """The calls; a click on one opens it in the timeline. `here` is the address of the run."""
+    """Show calls. A click opens one in the timeline. `here` is the address of the run."""
     frame = data.rows(query)
     if frame.empty:
         st.caption(nothing)
@@ -219,8 +219,8 @@ def _calls(
         for call in frame.iloc[rows].itertuples():
             since_ns: Any = getattr(call, "launch_ns", call.start_ns)
             since_ns = call.start_ns if formatting.missing(since_ns) else since_ns
-            moments = (int(call.start_ns), int(call.dur_ns), int(since_ns))
-            timeline_link.open_on_click(here, rank, *moments)
+            times = (int(call.start_ns), int(call.dur_ns), int(since_ns))
+            timeline_link.open_on_click(here, rank, *times)
 
     tables.show(
         frame,
@@ -232,5 +232,5 @@ def _calls(
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         menu.show({name: query}, name, files)
-        most = f"The {MOST_CALLS} longest. " if len(frame) == MOST_CALLS else ""
+        most = f"The {MOST_CALLS} longest calls. " if len(frame) == MOST_CALLS else ""
         st.caption(f"{most}Click a call to see it in the timeline.")

@@ -1,4 +1,4 @@
-"""Operators by the host's own time: for runs without a device."""
+"""The ranking of operators by self time on the host, for runs without a device."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +17,11 @@ from dashboard.widgets.view import View
 MOST_ROWS = 2_000
 BARS = 10
 MOST_PROCESSES = len(colours.RUNS)
-RANKED = "process"  # in the address, beside the name that was ticked: its run and rank
+RANKED = "process"  # URL parameter: the run and the rank of the ticked row
 
 
 def show(runs: Sequence[str], view: View) -> None:
-    """A table of the runs, and beside it a chart; ticking a row shows its shapes and calls."""
+    """Draw the ranking, with a chart next to it. A ticked row shows its shapes and calls."""
     steps = view.steps
     if view.run:
         metrics.of_view(view)
@@ -31,13 +31,13 @@ def show(runs: Sequence[str], view: View) -> None:
         query = _query(runs, view, search)
         frame = data.rows(query)
         if frame.empty:
-            st.info("No operator fits.", icon=":material/search_off:")
+            st.info("No operator matches the search.", icon=":material/search_off:")
             return
         keys = [_key(*row) for row in frame[["name", "run_id", "rank"]].itertuples(index=False)]
         name, process = st.query_params.get("name"), st.query_params.get(RANKED)
-        asked = [
-            place
-            for place, key in enumerate(keys[:MOST_ROWS])
+        selected = [
+            index
+            for index, key in enumerate(keys[:MOST_ROWS])
             if key[0] == name and process in (None, key[1])
         ]
         menu.heading("By operator", {"ranking": query}, "host-ranking", files=view.files)
@@ -48,10 +48,10 @@ def show(runs: Sequence[str], view: View) -> None:
             hidden=[column for column in ("run_id", "rank") if frame[column].nunique() == 1],
             bars=["percent"],
             select="single-row",
-            selected=asked[:1],
+            selected=selected[:1],
         )
         st.caption("Tick a row to see its shapes and calls.")
-        st.caption("Shares are of the operators' own time on the host.")
+        st.caption("Shares are of the self time of all operators on the host.")
     name, process = keys[ticked[0]] if ticked else (None, None)
     run_picker.remember("name", name)
     run_picker.remember(RANKED, process)
@@ -66,7 +66,7 @@ def show(runs: Sequence[str], view: View) -> None:
 
 
 def _query(runs: Sequence[str], view: View, search: str) -> Query:
-    """The ranking of one run's steps, or of several whole runs."""
+    """Return the query for the ranking of one run's steps, or of several runs as a whole."""
     options: Any = {"containing": ("name", search), "order_by": "self_ns DESC, name"}
     columns = "name, percent, self_ns, total_ns, calls, run_id, rank"
     if view.run is None or view.device is None or view.steps.is_whole:
@@ -84,12 +84,12 @@ def _query(runs: Sequence[str], view: View, search: str) -> Query:
 
 
 def _key(name: str, run: str, rank: int) -> tuple[str, str]:
-    """What the address carries of a row."""
+    """Return the values in the address that identify a row."""
     return name, f"{run} {rank}"
 
 
 def _processes(frame: pd.DataFrame) -> pd.Series:
-    """The name of each row's process: its run, its rank or both, whatever differs."""
+    """Return each row's process: its run, its rank, or both, whichever differ."""
     runs = frame["run_id"]
     if frame["rank"].nunique() == 1:
         return runs
@@ -98,7 +98,7 @@ def _processes(frame: pd.DataFrame) -> pd.Series:
 
 
 def _grouped(frame: pd.DataFrame, runs: Sequence[str]) -> None:
-    """Bars of the same operators in several processes, each of its own colour."""
+    """Draw bars of the same operators in several processes, a colour for each process."""
     processes = _processes(frame)
     order = frame["run_id"].map(list(runs).index)
     rows = sorted(zip(order, frame["rank"], processes, strict=True))
@@ -116,4 +116,6 @@ def _grouped(frame: pd.DataFrame, runs: Sequence[str]) -> None:
     bars = bars[bars["name"].isin(first) & bars["run_id"].isin(shown)]
     charts.grouped_bars(bars, shown, "host self time")
     if len(named) > MOST_PROCESSES:
-        st.caption(f"The first {MOST_PROCESSES} of {len(named)}; the table has all of them.")
+        st.caption(
+            f"The first {MOST_PROCESSES} of {len(named)} processes. The table has all of them."
+        )

@@ -1,4 +1,4 @@
-"""What operators of MegEngine compute and move, and how fast: a table and a scatter."""
+"""A table and charts of the computation, memory traffic and speed of MegEngine operators."""
 
 import math
 from typing import Any
@@ -26,27 +26,27 @@ COLUMNS = {
 RELATIONS = {"operator": "megengine_oprs", "type": "megengine_types"}
 LABELS = {
     "device_time_ns": "device time",
-    "device_wait_ns": "of it, waiting",
+    "device_wait_ns": "waiting",
     "host_time_ns": "host time",
     "oprs": "operators",
     "in_shapes": "inputs",
     "out_shapes": "outputs",
 }
 HELP = (
-    "Of all comp nodes of the rank, as `ingest profile-analyze` has them: the time of an operator "
-    "is from its start to its end, waiting included. FLOPS and bandwidth are per second of device "
-    "time."
+    "The sum over all comp nodes of the rank, as in `ingest profile-analyze`. The time of an "
+    "operator is the time from its start to its end, including waiting. FLOPS and bandwidth are "
+    "per second of device time."
 )
 SCATTER_HELP = (
-    "A dashed line joins points with as many operations per byte. With few operations per byte, "
-    "memory limits an operator, so compare its bandwidth; with many, compare its FLOPS. The larger "
-    "a point, the more time the operator takes on the device."
+    "Points on a dashed line have the same number of operations per byte. If that number is low, "
+    "memory limits the operator, so compare its bandwidth. If it is high, compare its FLOPS. A "
+    "larger point means more time on the device."
 )
 SIDES = ("device", "host")
 
 
 def show(view: View) -> None:
-    """The section; nothing for runs that are no profile of MegEngine."""
+    """Draw the section. Draw nothing if the run is not a MegEngine profile."""
     where: dict[str, Scalar] = {"run_id": view.run}
     if view.device:
         where["rank"] = view.device.rank
@@ -90,19 +90,19 @@ def _table(frame: pd.DataFrame, by: str, view: View) -> None:
         key=f"computation-{view.key}-{by}",
         labels=LABELS,
         bars=["device_time_ns", "host_time_ns"],
-        hidden=[column for column in ("out_shapes",) if column in frame],  # names need the room
+        hidden=[column for column in ("out_shapes",) if column in frame],  # leaves width for names
     )
     if len(frame) > MOST_ROWS:
-        st.caption(f"The first {MOST_ROWS:,} of {len(frame):,}; the menu has all of them.")
+        st.caption(f"The first {MOST_ROWS:,} of {len(frame):,} rows. The menu has all of them.")
 
 
 def _scatter(frame: pd.DataFrame) -> None:
-    """FLOPS against bandwidth, on logarithmic axes, with lines of equal intensity."""
+    """Draw FLOPS against bandwidth, on logarithmic axes, with lines of equal intensity."""
     st.subheader("FLOPS against bandwidth", anchor=False, help=SCATTER_HELP)
     drawn = frame[(frame["flo_per_s"] > 0) & (frame["bytes_per_s"] > 0)]
     left_out = len(frame) - len(drawn)
     if drawn.empty:
-        st.caption("No operator has operations, bytes and a time on the device.")
+        st.caption("No operator has operations, bytes and device time.")
         return
     rows = pd.DataFrame(
         {
@@ -125,7 +125,7 @@ def _scatter(frame: pd.DataFrame) -> None:
     st.altair_chart(_drawn(rows), alt="FLOPS of each operator against its bandwidth")
     if left_out:
         operators = formatting.counted(left_out, "operator")
-        st.caption(f"Left out: {operators} without operations, bytes or device time.")
+        st.caption(f"Not shown: {operators} without operations, bytes or device time.")
 
 
 def _drawn(rows: pd.DataFrame) -> Any:
@@ -170,13 +170,13 @@ def _drawn(rows: pd.DataFrame) -> Any:
 
 
 def _scale(values: pd.Series) -> list[float]:
-    """From the power of ten below the least to the one above the most."""
+    """Return the powers of ten below the smallest value and above the largest."""
     least, most = math.floor(math.log10(values.min())), math.ceil(math.log10(values.max()))
     return [10.0**least, 10.0 ** max(most, least + 1)]
 
 
 def _intensities(x: list[float], y: list[float]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Lines of as many operations per byte, a power of ten each, within the axes; their labels."""
+    """Return lines at each power of ten of operations per byte, cut at the axes, and labels."""
     first = math.ceil(math.log10(y[0] / x[1]))
     last = math.floor(math.log10(y[1] / x[0]))
     lines, labels = [], []
@@ -194,12 +194,12 @@ def _intensities(x: list[float], y: list[float]) -> tuple[pd.DataFrame, pd.DataF
 
 
 def _plain(power: int) -> str:
-    """A power of ten, without an exponent."""
+    """Return a power of ten as text, without an exponent."""
     return f"{10**power:,}" if power >= 0 else f"{10.0**power:.{-power}f}"
 
 
 def _sides(frame: pd.DataFrame) -> None:
-    """The time of each type on the device and on the host."""
+    """Draw the time of each type on the device and on the host."""
     st.subheader("Host against device", anchor=False)
     first = frame.head(BARS)
     bars = pd.concat(

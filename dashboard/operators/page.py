@@ -1,4 +1,4 @@
-"""Page Operators: which operators and kernels take the time of a device, or of a host."""
+"""Page Operators: operators and kernels by the time that they take on a device or a host."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ MOST_ROWS = 2_000
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     if view.run and view.device is None:
         incomplete_runs.no_activity(view.run)
         return
@@ -30,7 +30,7 @@ def page(view: View) -> None:
     if data.rows(query).empty:
         incomplete_runs.stop_without_trace(runs)
         st.info(
-            f"{incomplete_runs.no_device(runs)} Operators are ranked by the host's own time.",
+            f"{incomplete_runs.no_device(runs)} Operators are ranked by self time on the host.",
             icon=":material/memory:",
         )
         host_ranking.show(runs, view)
@@ -55,7 +55,7 @@ def page(view: View) -> None:
 
 
 def ranking_query(view: View, level: str, search: str) -> Query:
-    """The ranking of the steps at a level."""
+    """Return the query for the ranking of the view's steps at a level."""
     columns = "name, percent, device_ns, calls"
     options: Any = {"containing": ("name", search), "order_by": "device_ns DESC, name"}
     if view.steps.is_whole:
@@ -77,10 +77,10 @@ def _ranking(view: View, level: str) -> None:
         query = ranking_query(view, level, search)
         frame = data.rows(query)
         if frame.empty:
-            st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
+            st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
             return
         names = list(frame["name"])
-        asked = st.query_params.get("name")
+        name = st.query_params.get("name")
         of = "the device's span" if view.steps.is_whole else f"the time of {view.steps.label}"
         menu.heading(
             f"By {LEVELS[level].partition(' around')[0]}",
@@ -95,15 +95,15 @@ def _ranking(view: View, level: str) -> None:
             labels={"name": "kernel" if level == "kernel" else "operator"},
             bars=["percent"],
             select="single-row",
-            selected=[names.index(asked)] if asked in names[:MOST_ROWS] else [],
+            selected=[names.index(name)] if name in names[:MOST_ROWS] else [],
         )
         st.caption("Tick a row to see its kernels, shapes and calls.")
         _notes(len(frame), set(names), float(frame["percent"].max()), of)
     chosen = names[rows[0]] if rows else None
     run_picker.remember("name", chosen)
     with right:
-        if asked and asked not in names:
-            st.info(_missing(view, asked, search), icon=":material/search_off:")
+        if name and name not in names:
+            st.info(_missing(view, name, search), icon=":material/search_off:")
         if chosen is not None:
             detail.show(view, level, chosen)
         else:
@@ -111,23 +111,23 @@ def _ranking(view: View, level: str) -> None:
 
 
 def _missing(view: View, name: str, search: str) -> str:
-    """Why the name in the address is not in the table."""
+    """Return why the name in the address is not in the table."""
     short = formatting.literal(formatting.short_name(name))
     if search and search.lower() not in name.lower():
-        return f"The filter hides **{short}**: clear it to see the row."
+        return f"The filter hides **{short}**. Clear it to see the row."
     return f"**{short}** is not in the table of {view.steps.label}."
 
 
 def _notes(rows: int, names: set[str], most: float, of: str) -> None:
-    """What to know about the figures of the table."""
-    said = [f"Shares are of {of}."]
+    """Explain the shares, the cut and the row without an operator."""
+    notes = [f"Shares are of {of}."]
     if rows > MOST_ROWS:
-        said.append(f"The first {MOST_ROWS:,} of {rows:,}; the menu has all of them.")
+        notes.append(f"The first {MOST_ROWS:,} of {rows:,} rows. The menu has all of them.")
     if most > 100:
-        said.append("Activities overlap on this device, so that shares add up to over 100%.")
+        notes.append("Activities overlap on this device, so shares add up to more than 100%.")
     if ingest.names.NO_OP in names:
         no_op = formatting.literal(ingest.names.NO_OP)
-        said.append(
-            f"**{no_op}**: the trace links no operator to these; rank by kernel to see them."
+        notes.append(
+            f"**{no_op}**: the trace links these to no operator. Rank by kernel to see them."
         )
-    st.caption(" ".join(said))
+    st.caption(" ".join(notes))

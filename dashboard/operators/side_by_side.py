@@ -16,14 +16,14 @@ BARS = 10
 
 
 def page(picked: Sequence[str], level: str) -> None:
-    """A column for each run; names in the order of the time they took in any of them."""
+    """Draw a column for each run. The order is by the longest time of a name in any run."""
     runs = list(picked[:MOST_RUNS])
     if len(picked) > MOST_RUNS:
-        st.warning(f"The first {MOST_RUNS} of {len(picked)} runs are compared.")
+        st.warning(f"Only the first {MOST_RUNS} of {len(picked)} runs are shown.")
     _metrics(runs)
     search = run_picker.search("filter by name")
     if len(runs) == 2:
-        compare_link.show_by_age(runs, "What changed from one to the other, and why")
+        compare_link.show_by_age(runs, "What changed between them, and why")
     query = select(
         "run_id, name, device_ns, calls, percent",
         "ranking_over_all",
@@ -33,7 +33,7 @@ def page(picked: Sequence[str], level: str) -> None:
     )
     frame = data.rows(query)
     if frame.empty:
-        st.info("Nothing has that in its name; clear the search.", icon=":material/search_off:")
+        st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
         return
     first = list(dict.fromkeys(frame["name"]))[:BARS]
     bars = frame[frame["name"].isin(first)].rename(columns={"device_ns": "ns"})
@@ -53,7 +53,7 @@ def page(picked: Sequence[str], level: str) -> None:
 
 
 def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
-    """One row a name, one column a run with its device time; in the order of the rows."""
+    """Return device times with a row per name and a column per run, in the order of `frame`."""
     order = list(dict.fromkeys(frame["name"]))
     wide = frame.pivot(index="name", columns="run_id", values="device_ns").astype("Int64")
     return wide.reindex(index=order, columns=list(runs)).reset_index()
@@ -73,4 +73,4 @@ def _metrics(runs: Sequence[str]) -> None:
     )
     without = [formatting.literal(run) for run in frame["run_id"][frame["activities"] == 0]]
     if without:
-        st.caption(f"Without device activity, and so without device time: {', '.join(without)}.")
+        st.caption(f"These runs have no device activity, so no device time: {', '.join(without)}.")

@@ -1,4 +1,4 @@
-"""Page Overview: one run on one screen, where a run opens."""
+"""Page Overview: a summary of one run. Runs open on this page."""
 
 from dashboard.overview.page import page
 

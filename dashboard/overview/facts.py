@@ -1,4 +1,4 @@
-"""How a run was made: its versions, configuration and tags, in a line of labels."""
+"""A line of labels that describe a run: its versions, configuration and tags."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
 
-# Keys of run.json, and how their values are written.
+# Keys of run.json, and the format of their values.
 CONFIGURATION = {
     "pipeline": "{}",
     "dtype": "{}",
@@ -21,11 +21,11 @@ CONFIGURATION = {
     "diffusers_version": "diffusers {}",
     "driver": "{}",
 }
-LONGEST = 60
+MOST_CHARACTERS = 60
 
 
 def show(run: str) -> None:
-    """The line of the run, and its note."""
+    """Show the run's labels and its note."""
     (row,) = data.rows(select("*", "runs", {"run_id": run})).itertuples()
     if facts := list(_facts(row)):
         st.markdown(" ".join(f":gray-badge[{formatting.literal(fact)}]" for fact in facts))
@@ -34,19 +34,19 @@ def show(run: str) -> None:
 
 
 def _facts(row: Any) -> Iterator[str]:
-    said = json.loads(row.run_json) if not formatting.missing(row.run_json) else {}
-    known = []
+    recorded = json.loads(row.run_json) if not formatting.missing(row.run_json) else {}
+    facts = []
     if not formatting.missing(row.framework_version):
         name = "torch" if row.framework == "pytorch" else row.framework
-        known.append(f"{name} {row.framework_version}")
-    known += [
-        written.format(said[key])
-        for key, written in CONFIGURATION.items()
-        if isinstance(said.get(key), str | int | float)
+        facts.append(f"{name} {row.framework_version}")
+    facts += [
+        pattern.format(recorded[key])
+        for key, pattern in CONFIGURATION.items()
+        if isinstance(recorded.get(key), str | int | float)
     ]
     if not formatting.missing(row.world_size) and row.world_size > 1:
-        known.append(f"job of {row.world_size:,} ranks")
-    known += [f"{key}={value}" for key, value in (row.tags or {}).items()]
-    for fact in known:
+        facts.append(f"job of {row.world_size:,} ranks")
+    facts += [f"{key}={value}" for key, value in (row.tags or {}).items()]
+    for fact in facts:
         if not formatting.missing(fact):
-            yield formatting.clipped(str(fact), LONGEST)
+            yield formatting.clipped(str(fact), MOST_CHARACTERS)

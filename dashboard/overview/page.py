@@ -1,4 +1,4 @@
-"""Page Overview: what a run is, how long a step takes and what for, on one screen."""
+"""Page Overview: what a run is, how long its steps take, and where the time goes."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from dashboard.widgets.view import View
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     run = str(view.run)
     facts.show(run)
     if view.device is None:
@@ -23,7 +23,7 @@ def page(view: View) -> None:
 
 
 def _details(view: View, device: Device) -> None:
-    """The steps, what their time goes into, and what to do about it."""
+    """Show the steps, the parts of their time, the top operators, and advice."""
     left, right = st.container(key="beside-steps").columns([3, 2], gap="medium")
     with left:
         step_picker.bars(str(view.run), device, view.steps, is_tall=True)
@@ -47,7 +47,7 @@ def _details(view: View, device: Device) -> None:
 
 
 def _without_activity(run: str) -> None:
-    """A run of snapshots alone, or of a trace without any operator or kernel."""
+    """Show a run that has snapshots only, or a trace without operators and kernels."""
     (row,) = data.rows(select("*", "run_overview", {"run_id": run})).itertuples()
     if not formatting.missing(row.peak_bytes):
         st.metric("Peak memory", formatting.size(row.peak_bytes))
@@ -55,15 +55,15 @@ def _without_activity(run: str) -> None:
 
 
 def _metrics(view: View) -> None:
-    """What the steps take."""
+    """Show the times of the steps, and their kernels, peak memory and recompilations."""
     row = metrics.of_steps(view)
     with st.container(horizontal=True):
         metrics.wall(view, row)
         metrics.busy_and_idle(row, view.is_host)
-        for label, value, written, help in (
+        for label, value, format_value, help in (
             ("Kernels", row.kernels, formatting.count, metrics.HELP["kernels"]),
             ("Peak memory", row.peak_bytes, formatting.size, metrics.HELP["peak"]),
             ("Recompilations", row.recompiles, formatting.count, metrics.HELP["recompiles"]),
         ):
             if not formatting.missing(value):
-                st.metric(label, written(value), help=help)
+                st.metric(label, format_value(value), help=help)

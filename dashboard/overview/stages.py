@@ -1,4 +1,4 @@
-"""What a call of a diffusers pipeline takes in each stage."""
+"""The time of each stage of a diffusers pipeline call."""
 
 import pandas as pd
 import streamlit as st
@@ -10,16 +10,17 @@ from dashboard.widgets import menu, stages
 from dashboard.widgets.view import View
 
 EXPLAINED = (
-    "Encoding texts and images, the denoising loop with its classes of blocks, decoding, and other "
-    "code. The stages add up to the call, and the blocks to their stage. Work belongs to the stage "
-    "that launched it, and idle time to the work that ended it."
+    "The stages of a call: encoding of texts and images, the denoising loop with its classes of "
+    "blocks, decoding, and other code. The times of the stages add up to the time of the call, and "
+    "those of the blocks to the time of their stage. Device work counts in the stage that launched "
+    "it. Idle time counts in the stage that launched the work that ended it."
 )
 ROW = ["level", "stage", "block_class"]
 STACK = "parts"
 
 
 def show(view: View) -> None:
-    """A table for each pipeline; nothing for a run without marks of stages."""
+    """Draw a table for each pipeline. Draw nothing if the run has no marks of stages."""
     query = select(
         "pipeline, calls, level, stage, block_class, occurrences, wall_ns, percent, busy_ns, "
         "idle_ns, host_ns, operators, peak_bytes",
@@ -42,7 +43,7 @@ def show(view: View) -> None:
     charts.legend_of(set(parts["part"]))
     for pipeline, rows in frame.groupby("pipeline"):
         calls = int(rows["calls"].iloc[0])
-        which = "one call" if calls == 1 else f"the call of median time, of {calls:,}"
+        which = "one call" if calls == 1 else f"the call with the median time, of {calls:,} calls"
         st.caption(f"{formatting.literal(str(pipeline))}: {which}")
         shown = stages.labelled(rows).drop(columns=["pipeline", "calls"])
         shown.insert(1, STACK, _stacks(rows, parts[parts["pipeline"] == pipeline]))
@@ -55,14 +56,17 @@ def show(view: View) -> None:
             labels={
                 "wall_ns": "time",
                 "host_ns": "on the host",
-                "occurrences": "times",
+                "occurrences": "count",
                 STACK: "parts of the call's time",
             },
         )
 
 
 def _stacks(rows: pd.DataFrame, parts: pd.DataFrame) -> list[list[tuple[float, str, str]]]:
-    """The parts of each row, as wide as its time is long; where work overlaps, all are narrower."""
+    """Return the parts of each row. Their widths add up to the row's share of the call's time.
+
+    If work overlaps, the parts add up to more than the row's time, and each is drawn narrower.
+    """
     parts = parts.sort_values("part", key=lambda names: names.map(colours.place))
     by_row = dict(list(parts.groupby([parts[name].fillna("") for name in ROW])))
     keys = rows[ROW].fillna("").itertuples(index=False, name=None)

@@ -1,4 +1,4 @@
-"""The steps as TensorBoard's retired plugin divided them, and those that stand out."""
+"""The parts of steps by the rules of TensorBoard's retired profiler plugin, and outlier steps."""
 
 import pandas as pd
 import streamlit as st
@@ -11,16 +11,17 @@ from dashboard.widgets.view import View
 
 PARTS = ("kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu", "other")
 RULES = (
-    "At each moment the first of these, in this order, that ran anywhere in the process counts; "
-    "`other` is the rest. The causes of idle time above say more."
+    "Time counts in the first of these parts that ran anywhere in the process, in this order: "
+    "kernel, memcpy, memset, communication, runtime, data loader, cpu. The rest is `other`. The "
+    "causes of idle time above are more detailed."
 )
 
 
 @st.fragment
 def show(view: View) -> None:
-    """A bar for each part, and the steps that stand out; drawn when the user opens it."""
+    """Show a bar for each part, and the outlier steps, once the user opens the section."""
     opened = st.expander(
-        "As TensorBoard divided steps", on_change="rerun", key="tensorboard", bind="query-params"
+        "Step parts as in TensorBoard", on_change="rerun", key="tensorboard", bind="query-params"
     )
     if not opened.open or view.device is None:
         return
@@ -38,7 +39,7 @@ def show(view: View) -> None:
             columns=["part", "part_ns"],
         )
         if parts.empty:
-            st.caption("By TensorBoard's rules, these steps hold nothing.")
+            st.caption("By TensorBoard's rules, these steps have no parts.")
             return
         parts["percent"] = 100 * parts["part_ns"] / parts["part_ns"].sum()
         tables.show(

@@ -1,4 +1,4 @@
-"""What takes most of some steps: the first kernels, operators and pieces of advice."""
+"""The kernels and operators that take the most time, and the advice that saves the most."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ MOST_ADVICE = 2
 
 
 def of_device(view: View, level: str, title: str) -> None:
-    """The first kernels, or operators by the device time of what they launched."""
+    """Show the first kernels, or the first operators by the device time that they launched."""
     query = select(
         "name, device_ns, calls",
         "ranking_of_steps",
@@ -27,7 +27,7 @@ def of_device(view: View, level: str, title: str) -> None:
 
 
 def host_operators(view: View) -> None:
-    """The first operators by their own time on the host."""
+    """Show the first operators by self time on the host."""
     query = select(
         "name, self_ns, calls",
         "host_ranking_of_steps",
@@ -40,7 +40,7 @@ def host_operators(view: View) -> None:
 
 
 def advice(view: View, device: Device) -> None:
-    """The best pieces of advice, each with the most that it can save."""
+    """Show the first pieces of advice, each with the time that it can save at most."""
     query = advice_kinds.pieces(view)
     menu.heading("Advice", {"advice": query}, "advice")
     frame = data.rows(query)
@@ -51,16 +51,16 @@ def advice(view: View, device: Device) -> None:
             f"most: {title}  \n:small[{formatting.literal(piece.finding)}]"
         )
     if frame.empty:
-        st.caption("Nothing stands out.")
+        st.caption("There is no advice for these steps.")
     st.page_link(
         st.session_state["pages"]["advice"],
-        label="All that was looked at",
+        label="All checks",
         icon=":material/lightbulb:",
     )
 
 
 def _table(view: View, title: str, query: Query, of: str, time: str, level: str | None) -> None:
-    """A click on a row leads to its calls, on page Operators."""
+    """Draw a table. A click on a row opens it on page Operators."""
     menu.heading(title, {title.lower(): query}, title.lower())
     frame = data.rows(query)
 
@@ -68,6 +68,6 @@ def _table(view: View, title: str, query: Query, of: str, time: str, level: str 
         level_of = {"level": level} if level else {}
         for row in rows:
             name = str(frame["name"].iloc[row])
-            page_change.ask("operators", {**view.address(), **level_of, "name": name})
+            page_change.request("operators", {**view.address(), **level_of, "name": name})
 
     tables.show(frame, of, key=f"top-{title}", bars=[time], select="single-row", on_select=clicked)

@@ -1,4 +1,4 @@
-"""Page Runs: what is in the store, and which of it the other pages are about."""
+"""Page Runs: the runs in the store. Ticked runs are shown on the other pages."""
 
 from dashboard.runs.page import page
 

@@ -1,4 +1,4 @@
-"""The columns of the table of runs: which there are, and which are shown."""
+"""The columns of the table of runs, and the choice of the columns to show."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ LABELS = {
     "started_utc_at": "started (UTC)",
     "ingested_at": "added (UTC)",
 }
-EXPRESSIONS = {"started_utc_at": "started_at AS started_utc_at"}  # a column that is drawn twice
+EXPRESSIONS = {"started_utc_at": "started_at AS started_utc_at"}  # the same value, drawn twice
 SHOWN = (
     "name",
     "step_ns",
@@ -42,7 +42,7 @@ OTHERS = (
 
 
 def choose() -> list[str]:
-    """Which columns to show: chosen in a menu, and kept in the URL."""
+    """Return the columns that the user chose in the menu. The URL keeps them."""
     by_label = {_label(column): column for column in (*SHOWN, *OTHERS)}
     with st.popover("Columns", icon=":material/view_column:"):
         chosen = st.multiselect(
@@ -51,7 +51,7 @@ def choose() -> list[str]:
             [_label(column) for column in SHOWN],
             key="columns",
             bind="query-params",
-            help="A column without any value is left out.",
+            help="Columns without any value are hidden.",
         )
     return [by_label[label] for label in chosen]
 
@@ -60,12 +60,12 @@ def _label(column: str) -> str:
     return LABELS.get(column) or tables.label(column)
 
 
-def without_news(frame: pd.DataFrame) -> list[str]:
-    """Columns that say nothing of any run: empty ones, and names that the ids repeat."""
+def uninformative(frame: pd.DataFrame) -> list[str]:
+    """Return the columns to hide: empty ones, and the name if each run's id begins with it."""
     empty = [
         column
         for column in (*SHOWN, *OTHERS)
-        if column in frame and all(map(_is_nothing, frame[column]))
+        if column in frame and all(map(_is_empty, frame[column]))
     ]
     repeated = "name" in frame and all(
         run_id.startswith(f"{name}-")
@@ -74,8 +74,8 @@ def without_news(frame: pd.DataFrame) -> list[str]:
     return [*empty, *(["name"] if repeated and "name" not in empty else [])]
 
 
-def _is_nothing(value: Any) -> bool:
-    """Whether a cell is missing, an empty list, or a count of 0."""
+def _is_empty(value: Any) -> bool:
+    """Return whether a cell is missing, an empty list, or a count of 0."""
     if formatting.missing(value):
         return True
     return not (len(value) if hasattr(value, "__len__") else value)

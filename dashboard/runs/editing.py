@@ -1,4 +1,4 @@
-"""Editing the labels of the picked runs in place, where no one else reaches the server."""
+"""The form that edits the labels of the picked runs. Only a local server offers it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,19 +13,19 @@ from dashboard.network import is_local
 from dashboard.query import select
 
 MODES = ("eager", "compiled")
-DIFFERENT = "Different in these runs: not changed"
+DIFFERENT = "Different values: left unchanged"
 LABEL = "Edit labels"
 
 
 def button(picked: Sequence[str]) -> None:
-    """Opens the form; without effect where the server is open to the network."""
+    """Draw the button that opens the form. Disable it if the network can reach the server."""
     if not is_local(st.get_option("server.address")):
         st.button(
             LABEL,
             icon=":material/edit:",
             type="tertiary",
             disabled=True,
-            help="Others can reach this dashboard, so it only reads. Use `ingest edit` instead.",
+            help="The network can reach this dashboard, so it is read-only. Use `ingest edit`.",
         )
     elif st.button(LABEL, icon=":material/edit:", type="tertiary"):
         _dialog(picked)
@@ -35,7 +35,7 @@ def button(picked: Sequence[str]) -> None:
 def _dialog(picked: Sequence[str]) -> None:
     runs = data.rows(select("run_id, model, mode, tags, note", "run_list", {"run_id": picked}))
     st.caption(formatting.literal(picked[0]) if len(picked) == 1 else f"{len(picked):,} runs")
-    # No form: that would say only on saving that a tag is refused.
+    # Not an st.form: it would report an invalid tag only on saving.
     model = _choice("Model", runs["model"], _known_models(), accept_new_options=True)
     mode = _choice("Mode", runs["mode"], MODES)
     tags = _tags(runs["tags"])
@@ -68,7 +68,10 @@ def _known_models() -> Sequence[str]:
 def _choice(
     label: str, values: pd.Series, known: Sequence[str], accept_new_options: bool = False
 ) -> str | None:
-    """A box to choose a value in, or none; None where the runs differ and nothing is chosen."""
+    """Draw a select box and return the chosen value, "" for no value.
+
+    Return None if the runs differ and the user chooses nothing.
+    """
     before = _shared(values)
     options = list(dict.fromkeys(["", *known, *([before] if before else [])]))
     chosen: str | None = st.selectbox(
@@ -83,18 +86,18 @@ def _choice(
 
 
 def _tags(tags: Iterable[Any]) -> dict[str, str | None] | None:
-    """The tags to store, as `_changed_tags` returns them; None where one is refused."""
+    """Return the tags to store, as `_changed_tags` does, or None if a tag is invalid."""
     pairs = [{f"{key}={value}" for key, value in (each or {}).items()} for each in tags]
     shared = sorted(set.intersection(*pairs))
     known = select("DISTINCT unnest(map_entries(tags)) AS tag", "run_list")
     options = {f"{tag['key']}={tag['value']}" for tag in data.rows(known)["tag"]}
     chosen = st.multiselect(
-        "Tags, written KEY=VALUE",
+        "Tags (KEY=VALUE)",
         sorted(options),
         shared,
         accept_new_options=True,
-        placeholder="KEY=VALUE, such as branch=main",
-        help=None if len(pairs) == 1 else "Those that all of the runs have. Others stay.",
+        placeholder="for example branch=main",
+        help=None if len(pairs) == 1 else "The tags that all these runs share. Others are kept.",
     )
     try:
         return _changed_tags(shared, chosen)
@@ -104,20 +107,20 @@ def _tags(tags: Iterable[Any]) -> dict[str, str | None] | None:
 
 
 def _shared(values: pd.Series) -> str | None:
-    """The value that the runs have in common, empty for none; None where they differ."""
+    """Return the value that the runs share, "" if they have none, or None if they differ."""
     found = {"" if formatting.missing(value) else str(value) for value in values}
     return found.pop() if len(found) == 1 else None
 
 
 def _changed(values: pd.Series, chosen: str | None) -> str | None:
-    """The value to store; None leaves each run's as it is."""
+    """Return the value to store. None leaves each run's value unchanged."""
     return None if chosen == _shared(values) else chosen
 
 
 def _changed_tags(before: Sequence[str], chosen: Sequence[str]) -> dict[str, str | None]:
-    """The tags to store, None for one to take away.
+    """Return the tags to store. The value None removes a tag.
 
-    Raises ValueError for one that is not written KEY=VALUE, and for two with the same key.
+    Raise ValueError if a tag is not written KEY=VALUE, or if two tags have the same key.
     """
     tags: dict[str, str | None] = {pair.partition("=")[0]: None for pair in before}
     after: dict[str, str | None] = {}
@@ -125,8 +128,8 @@ def _changed_tags(before: Sequence[str], chosen: Sequence[str]) -> dict[str, str
         key, sign, value = pair.partition("=")
         key = key.strip()
         if not key or not sign:
-            raise ValueError(f"{pair}: a tag is written KEY=VALUE")
+            raise ValueError(f"{pair}: write a tag as KEY=VALUE")
         if key in after:
-            raise ValueError(f"{key}: a run has one value of a tag")
+            raise ValueError(f"{key}: a tag has one value per run")
         after[key] = value
     return tags | after

@@ -1,4 +1,4 @@
-"""The files of the picked runs: what was read of each, and what could not be."""
+"""The files of the picked runs: what was read from each, and what failed."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from dashboard.drawing import tables
 from dashboard.query import select
 from dashboard.widgets import menu
 
-OTHERS = {  # phases of the trace format, as `sources.other_counts` counts them, in words
+OTHERS = {  # labels of the trace format's phases, the keys of `sources.other_counts`
     "phase M": "metadata",
     "phase i": "instants",
     "phase I": "instants (older format)",
@@ -17,13 +17,13 @@ OTHERS = {  # phases of the trace format, as `sources.other_counts` counts them,
     "phase C": "counters",
 }
 EXPLAINED = (
-    "What each run was read from. Every event in a file is a row of `events` (complete events, "
-    "which took time) or of `other_events`, or counted as dropped."
+    "The files that each run was read from. Each event in a file is a row of `events` (complete "
+    "events, which have a duration), a row of `other_events`, or counted as dropped."
 )
 
 
 def show(runs: Sequence[str]) -> None:
-    """A table of the files, what went wrong first."""
+    """Show a table of the files. Its first columns are the status and the warnings."""
     query = select(
         "parse_filename(path) AS file, status, warnings, run_id, kind, rank, bytes, events, "
         "complete_events, other_counts, dropped_counts, path",
@@ -34,7 +34,7 @@ def show(runs: Sequence[str]) -> None:
     menu.heading("Files", {"files": query}, "files", help=EXPLAINED)
     frame = data.rows(query)
     frame = frame.assign(
-        warnings=["; ".join(said) or None for said in frame["warnings"]],
+        warnings=["; ".join(warnings) or None for warnings in frame["warnings"]],
         other_counts=[_counts(counts) for counts in frame["other_counts"]],
         dropped_counts=[_counts(counts) for counts in frame["dropped_counts"]],
     )
@@ -55,6 +55,6 @@ def show(runs: Sequence[str]) -> None:
 
 
 def _counts(counts: dict[str, int] | None) -> str | None:
-    """What there is of each, the most first; None where there is nothing."""
+    """Return the counts as text, the largest first. Return None if there are none."""
     ordered = sorted((counts or {}).items(), key=lambda entry: -entry[1])
-    return ", ".join(f"{n:,} {OTHERS.get(what, what)}" for what, n in ordered) or None
+    return ", ".join(f"{n:,} {OTHERS.get(kind, kind)}" for kind, n in ordered) or None

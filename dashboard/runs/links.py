@@ -1,4 +1,4 @@
-"""The ways from the picked runs to the other pages."""
+"""Links from the picked runs to the other pages."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ PAGES = ("overview", "operators", "bubbles", "timeline", "memory", "advice", "co
 
 
 def show(picked: Sequence[str]) -> None:
-    """A link to each page, which is then about these runs."""
+    """Draw a link to each page. The page then shows the picked runs."""
     pages = st.session_state["pages"]
     for name in PAGES:
         if name == "compare" and len(picked) == 2:

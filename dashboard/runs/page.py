@@ -1,4 +1,4 @@
-"""Page Runs: what is in the store, and which of it the other pages are about."""
+"""Page Runs: the runs in the store. Ticked runs are shown on the other pages."""
 
 from collections.abc import Sequence
 
@@ -11,49 +11,52 @@ from dashboard.runs import columns, editing, files, links, table
 from dashboard.widgets import incomplete_runs, menu, metrics, recompiled, run_picker
 from dashboard.widgets.view import View
 
-COMPLETE = "Events with a duration: the rows of table events. Files, below, counts the others."
+COMPLETE = "Events with a duration: the rows of table events. Files, below, counts other events."
 RECORDING = (
-    "These times are of the whole recording, the mean over its devices. Step time and busy % in "
-    "the table are of the median step on the slowest device."
+    "These times cover the whole recording and are means over its devices. Step time and busy % "
+    "in the table are those of the median step on the slowest device."
 )
-LACKING = "memory_without_totals"  # the warning of a source whose memory is counted from 0
+COUNTED_FROM_ZERO = "memory_without_totals"  # a source whose memory is counted from 0
 HEIGHT = 48  # pixels of the line of links
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     picked: list[str] = view.runs
-    # A container even where it is empty: were a tick to move the boxes below it to another place,
-    # Streamlit would draw them anew and cut them off from the address.
+    # The container is drawn even if it is empty. Otherwise a tick would move the widgets below
+    # it: Streamlit would create them anew, and they would lose their values in the URL.
     with st.container():
-        _ways_on(picked)
+        _links(picked)
     search, tag, group, chosen = _filters()
     query = table.query(chosen, search, tag, group)
     frame = data.rows(query)
     if frame.empty:
-        st.info("No run fits the search; clear it to see all.", icon=":material/search_off:")
+        st.info("No run matches the search. Clear it to see all.", icon=":material/search_off:")
         return
     count = formatting.counted(len(frame), "run")
-    menu.heading(f"{count}, last started first", {"runs": query}, "runs")
+    menu.heading(f"{count}, latest first", {"runs": query}, "runs")
     table.show(frame, picked, query)
     if picked:
-        _about(picked)
+        _details(picked)
 
 
-def _ways_on(picked: Sequence[str]) -> None:
-    """Links to the pages about the picked runs, in one line: a tick does not move the table."""
+def _links(picked: Sequence[str]) -> None:
+    """Draw links to the pages of the picked runs, in a line of fixed height.
+
+    The height is fixed so that a tick does not move the table.
+    """
     with st.container(horizontal=True, vertical_alignment="center", height=HEIGHT, border=False):
         if picked:
             links.show(picked)
         else:
             st.markdown(
-                "Tick a run, or several, and go on to **Operators**, **Bubbles** or **Memory**; "
-                "tick two to **Compare** them."
+                "Tick one or more runs to open them in **Operators**, **Bubbles** or **Memory**. "
+                "Tick two runs to **Compare** them."
             )
 
 
-def _about(picked: Sequence[str]) -> None:
-    """Metrics of the picked run, the form for labels, and the files."""
+def _details(picked: Sequence[str]) -> None:
+    """Show the metrics of the picked run, the button to edit labels, and the files."""
     with st.container(horizontal=True, vertical_alignment="center"):
         title = picked[0] if len(picked) == 1 else formatting.counted(len(picked), "picked run")
         st.subheader(formatting.literal(title), anchor=False, width="content")
@@ -83,18 +86,17 @@ def _metrics_of(picked: str) -> None:
 
 
 def _peak(run: str, peak_bytes: float) -> None:
-    """The peak; it says so where memory from before the recording is not in it."""
-    lacking = data.rows(
-        select("1", "sources", {"run_id": run, f"list_contains(warning_codes, '{LACKING}')": True})
-    )
-    note = None if lacking.empty else "without memory from before the recording"
+    """Show the peak, with a note if it lacks memory allocated before the recording."""
+    counted_from_zero = f"list_contains(warning_codes, '{COUNTED_FROM_ZERO}')"
+    sources = data.rows(select("1", "sources", {"run_id": run, counted_from_zero: True}))
+    note = None if sources.empty else "without memory from before the recording"
     st.metric(
         "Peak memory", formatting.size(peak_bytes), note, delta_color="off", delta_arrow="off"
     )
 
 
 def _filters() -> tuple[str, tuple[str, str] | None, str | None, list[str]]:
-    """The text and the tag to look for, what to group by, and the columns to show."""
+    """Return the search text, the tag to filter by, the grouping, and the columns to show."""
     tags = data.rows(select("DISTINCT unnest(map_entries(tags)) AS tag", "run_overview"))["tag"]
     labels = {f"{tag['key']}={tag['value']}": (tag["key"], tag["value"]) for tag in tags}
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -1,4 +1,4 @@
-"""The table of runs: its columns, its groups, and which rows are ticked."""
+"""The table of runs: its query, its groups and its ticked rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ PINS = "runs_pins"
 
 @dataclass(frozen=True)
 class Pins:
-    """The runs above the others: those that were picked when the table was made.
+    """The runs at the top of the table: those that were picked when it was created.
 
-    A tick changes `picked` alone, so that no row moves from under the pointer.
+    A tick changes only `picked`, so that no row moves away from the pointer.
     """
 
     query: Query
@@ -32,7 +32,7 @@ class Pins:
 
 
 def pick_group(tag_keys: Sequence[str]) -> str | None:
-    """What the rows are grouped by, as an expression; None for nothing."""
+    """Return the SQL expression that the rows are grouped by, or None for no groups."""
     chosen = st.selectbox(
         "Group by",
         ["model", *(f"{TAG}{key}" for key in tag_keys)],
@@ -50,7 +50,7 @@ def pick_group(tag_keys: Sequence[str]) -> str | None:
 def query(
     chosen: Sequence[str], search: str, tag: tuple[str, str] | None, group: str | None
 ) -> Query:
-    """The runs that fit, the last started first; with a group, its runs stand together."""
+    """Return the query for the matching runs, latest first. Runs of a group are adjacent."""
     listed = ["run_id", *(columns.EXPRESSIONS.get(each, each) for each in chosen if each != group)]
     if group:
         listed = [
@@ -70,9 +70,9 @@ def query(
 
 
 def show(frame: pd.DataFrame, picked: Sequence[str], query: Query) -> None:
-    """The rows of the query; ticking one picks the run in the sidebar, and the reverse.
+    """Draw the rows of the query. The ticked rows are the runs picked in the sidebar.
 
-    Runs that were picked before the table was made come first.
+    Runs that were picked before the table was created come first.
     """
     pins: Pins | None = st.session_state.get(PINS)
     now = (query, list(picked))
@@ -99,9 +99,9 @@ def show(frame: pd.DataFrame, picked: Sequence[str], query: Query) -> None:
         key=KEY,
         ids=shown,
         select="multi-row",
-        selected=[place for place, run in enumerate(shown) if run in picked],
+        selected=[row for row, run in enumerate(shown) if run in picked],
         on_select=pick,
-        hidden=columns.without_news(frame),
+        hidden=columns.uninformative(frame),
         labels=columns.LABELS,
         bars=["busy_percent"],
         sparklines=["step_times_ns"],
@@ -111,17 +111,17 @@ def show(frame: pd.DataFrame, picked: Sequence[str], query: Query) -> None:
 
 
 def _with_group(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with what its group is like in front of each run."""
+    """Return the frame with the group's name, its number of runs and its median step time."""
     if "group" not in frame:
         return frame
-    said = [
+    groups = [
         f"{'none' if formatting.missing(group) else formatting.clipped(group, 30)} · "
         f"{formatting.counted(int(runs), 'run')} · {_median(step_ns)}"
         for group, runs, step_ns in zip(
             frame["group"], frame["group_runs"], frame["group_step_ns"], strict=True
         )
     ]
-    return frame.assign(group=said).drop(columns=["group_runs", "group_step_ns"])
+    return frame.assign(group=groups).drop(columns=["group_runs", "group_step_ns"])
 
 
 def _median(step_ns: float) -> str:

@@ -17,7 +17,7 @@ EXAMPLES = {
 SELECT run_id, device_name, span_ns / 1e6 AS span_ms, bubble_percent
 FROM run_overview
 ORDER BY bubble_percent DESC NULLS LAST""",
-    "Kernels that took most time, in all runs": """\
+    "Kernels with the most time, in all runs": """\
 SELECT name, count(DISTINCT run_id) AS runs, sum(calls) AS calls, sum(device_ns) / 1e6 AS ms
 FROM kernel_ranking
 WHERE name <> 'bubble'
@@ -37,7 +37,7 @@ WHERE cause = 'host'
 GROUP BY run_id, host_op
 ORDER BY lost_ms DESC
 LIMIT 20""",
-    "Files, the damaged and odd ones first": """\
+    "Files, damaged ones and those with warnings first": """\
 SELECT status, warnings, dropped_counts, run_id, path
 FROM sources
 ORDER BY status IN ('failed', 'truncated') DESC, len(warnings) DESC, run_id, path""",
@@ -49,12 +49,15 @@ ORDER BY events DESC
 LIMIT 20""",
 }
 FIRST = next(iter(EXAMPLES.values()))
-LONGEST_ERROR = 2_000
+MOST_CHARACTERS = 2_000  # of an error
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a query, kept until there is another: other widgets draw the page again."""
+    """The result or the error of a query.
+
+    It is kept until the next query, because every use of another widget draws the page again.
+    """
 
     query: str
     store_state: str
@@ -64,15 +67,15 @@ class Answer:
 
     @property
     def key(self) -> str:
-        """For widgets whose state belongs to this query."""
+        """The key of widgets whose state belongs to this query."""
         return f"{zlib.crc32(self.query.encode()):08x}"
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     console = data.console()
     st.caption(
-        f"Read-only. A query may take {console.seconds:g} s and return "
+        f"Queries are read-only. A query can take up to {console.seconds:g} s and return up to "
         f"{console.rows:,} rows or {formatting.size(console.size)}."
     )
     editor, side = st.columns([5, 2], gap="medium")
@@ -82,13 +85,13 @@ def page(view: View) -> None:
         text, again = _editor()
         answer = _answer(console, text, again)
         if answer.result is None or answer.shown is None:
-            _say(answer.error)
+            _show_error(answer.error)
         else:
             results.show(answer.result, answer.shown, answer.key)
 
 
 def _editor() -> tuple[str, bool]:
-    """The query, and whether it is to be run even if it is the one that ran last."""
+    """Return the query, and whether to run it even if it was the last one to run."""
 
     def take_example() -> None:
         if chosen := st.session_state["example"]:
@@ -137,10 +140,10 @@ def _answer(console: ingest.Console, text: str, again: bool) -> Answer:
     return answer
 
 
-def _say(error: str) -> None:
-    if "\n" in error:  # the database's own words point at a place in the query
-        st.error("That is no valid query.", icon=":material/error:")
-        st.code(error[:LONGEST_ERROR], language=None, wrap_lines=True)
+def _show_error(error: str) -> None:
+    if "\n" in error:  # a database error, which points to a position in the query
+        st.error("The query is not valid.", icon=":material/error:")
+        st.code(error[:MOST_CHARACTERS], language=None, wrap_lines=True)
     else:
-        message = formatting.clipped(error, LONGEST_ERROR)
+        message = formatting.clipped(error, MOST_CHARACTERS)
         st.error(formatting.literal(message), icon=":material/block:")

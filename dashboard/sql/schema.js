@@ -1,27 +1,27 @@
-// Tables, views and macros by name, and a search in all that is said of them; an entry opens to its
-// comment and columns. `data`: as `schema.browser` makes it.
+// A list of tables, views and macros, with a search in their names and comments. An entry opens to
+// show its comment and columns. `schema.browser` creates `data`.
 
-const NOTHING = "No table, column or word like that; clear the search.";
+const NOTHING = "No table, column or text matches. Clear the search.";
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".schema");
-  if (root.firstChild) return; // what a user opened stays open
+  if (root.firstChild) return; // keeps entries open that the user opened
   const groups = data.groups.map(({ heading, relations }) => {
     const title = element("h4", { textContent: heading });
-    const entries = relations.map((relation) => ({ box: entry(relation), words: words(relation) }));
+    const entries = relations.map((relation) => ({ box: entry(relation), text: searchText(relation) }));
     return { title, entries };
   });
   const nothing = element("p", { className: "nothing", textContent: NOTHING, hidden: true });
-  const search = element("input", { type: "search", placeholder: "table, column or word" });
+  const search = element("input", { type: "search", placeholder: "table, column or text" });
   search.ariaLabel = "Search the schema";
   search.oninput = () => {
     const wanted = plain(search.value).split(" ").filter(Boolean);
     let found = 0;
     for (const { title, entries } of groups) {
-      for (const { box, words } of entries) box.hidden = !wanted.every((word) => words.includes(word));
-      const fitting = entries.filter(({ box }) => !box.hidden).length;
-      title.hidden = !fitting;
-      found += fitting;
+      for (const { box, text } of entries) box.hidden = !wanted.every((word) => text.includes(word));
+      const matching = entries.filter(({ box }) => !box.hidden).length;
+      title.hidden = !matching;
+      found += matching;
     }
     nothing.hidden = found > 0;
   };
@@ -32,17 +32,17 @@ export default function ({ data, parentElement }) {
   root.append(search, list);
 }
 
-function words({ name, question, call, comment, columns }) {
+function searchText({ name, question, call, comment, columns }) {
   const ofColumns = columns.flatMap((column) => [column.name, column.comment]);
   return [name, question, call, comment, ...ofColumns].map((text) => plain(text ?? "")).join(" ");
 }
 
-/** The words of a text: `launch_delay` is found as "launch delay", too. */
+/** Normalise a text for the search, so that "launch delay" also finds `launch_delay`. */
 function plain(text) {
   return text.toLowerCase().replaceAll("_", " ").trim();
 }
 
-/** A relation; what it holds is drawn when it is opened. */
+/** Create the entry of a relation. Its details are created when it is opened. */
 function entry(relation) {
   const box = element("details", {}, [element("summary", { textContent: relation.name })]);
   box.ontoggle = () => {
@@ -67,7 +67,7 @@ function details({ question, call, comment, columns }) {
   ];
 }
 
-/** A comment's text, in which backticks mark code. */
+/** Convert a comment to nodes. Backticks mark code. */
 function prose(text) {
   return text.split("`").map((part, at) => (at % 2 ? element("code", { textContent: part }) : part));
 }

@@ -1,4 +1,4 @@
-"""The schema browser: tables, views and macros with the comments they carry in the database."""
+"""The schema browser: tables, views and macros, with their comments from the database."""
 
 from functools import cache
 from pathlib import Path
@@ -13,13 +13,13 @@ HERE = Path(__file__).parent
 
 
 def browser() -> None:
-    """A list of what can be queried, with a search; an entry opens to its columns."""
+    """Draw a searchable list of relations. An entry opens to show its columns."""
     component.load(HERE, "schema", "schema")(key="schema", data={"groups": _groups()})
 
 
 @cache
 def _groups() -> list[dict[str, Any]]:
-    """Headings with their relations. The schema is the same for all stores."""
+    """Return headings with their relations. The schema is the same in all stores."""
     questions = ingest.start_here()
     tables = {table.name for table in ingest.tables()}
     views, macros = _views(), _macros()

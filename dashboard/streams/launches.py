@@ -1,4 +1,4 @@
-"""Launches of the steps: how long they took, and how long the launched work then waited."""
+"""The launches of the steps: how long the calls took, and how long the launched work waited."""
 
 import altair as alt
 import pandas as pd
@@ -12,15 +12,15 @@ from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.view import View
 
 LONG_CALL_NS, LONG_DELAY_NS = 50_000, 100_000
-LEAST_NS = 1_000  # shorter delays are in the first bar
-BARS = 4  # for each power of ten
+SHORTEST_NS = 1_000  # shorter delays count in the first bar
+BARS = 4  # per power of ten
 MOST = 100
 HEIGHT = 240
 NOTHING = "No launch was recorded in these steps."
 
 
 def show(view: View) -> None:
-    """The delays as a histogram, the calls by API, and the longest delays."""
+    """Show the delays as a histogram, the calls by API function, and the longest delays."""
     left, right = st.container(key="beside-launches").columns([2, 3], gap="medium")
     with left:
         _histogram(view)
@@ -31,7 +31,7 @@ def show(view: View) -> None:
 
 def _histogram(view: View) -> None:
     query = select(
-        f"floor({BARS} * log10(greatest(delay_ns, {LEAST_NS})))::INTEGER AS bar, "
+        f"floor({BARS} * log10(greatest(delay_ns, {SHORTEST_NS})))::INTEGER AS bar, "
         "count(*) AS launches",
         "launch_calls",
         view.of_steps(),
@@ -42,7 +42,7 @@ def _histogram(view: View) -> None:
         "Launch delays",
         {"delays": query},
         "launch-delays",
-        help="Time from the end of a call to the start of the work that it launched.",
+        help="Time from the end of a launch call to the start of the work that it launched.",
         files=view.files,
     )
     frame = data.rows(query)
@@ -57,7 +57,7 @@ def _histogram(view: View) -> None:
             "launches": frame["launches"],
             "delay": [
                 f"{formatting.duration(a)} to {formatting.duration(b)}"
-                if a > LEAST_NS
+                if a > SHORTEST_NS
                 else f"up to {formatting.duration(b)}"
                 for a, b in zip(since, until, strict=True)
             ],
@@ -97,8 +97,8 @@ def _by_api(view: View) -> None:
         "launch_statistics",
         {
             "api": "call",
-            "call_ns": "time in it",
-            "max_call_ns": "longest",
+            "call_ns": "call time",
+            "max_call_ns": "longest call",
             "max_delay_ns": "longest delay",
             "short_launches": "short work",
             "long_calls": f"over {formatting.duration(LONG_CALL_NS)}",
@@ -108,7 +108,7 @@ def _by_api(view: View) -> None:
         bars=("call_ns",),
     )
     if len(found):
-        st.caption("Short work: launches whose work took less time than the call.")
+        st.caption("Short work: launches whose work took less time than the call that launched it.")
 
 
 def _longest(view: View) -> None:
@@ -124,25 +124,25 @@ def _longest(view: View) -> None:
     menu.heading("Longest delays", {"delays": query}, "longest-delays", files=view.files)
     frame = data.rows(query)
     if frame.empty:
-        st.caption(f"No delay was longer than {formatting.duration(LONG_DELAY_NS)}.")
+        st.caption(f"No delay is longer than {formatting.duration(LONG_DELAY_NS)}.")
         return
 
     def clicked(rows: list[int]) -> None:
         for launch in frame.iloc[rows].itertuples():
             of_kernel = {"run_id": view.run, "event_id": int(launch.kernel_id)}
             (kernel,) = data.rows(select("start_ns, dur_ns", "kernels", of_kernel)).itertuples()
-            moments = (int(kernel.start_ns), int(kernel.dur_ns), int(launch.start_ns))
-            timeline_link.open_on_click(view.address(), device.rank, *moments)
+            times = (int(kernel.start_ns), int(kernel.dur_ns), int(launch.start_ns))
+            timeline_link.open_on_click(view.address(), device.rank, *times)
 
     tables.show(
         frame,
         "launch_calls",
         key="longest-delays",
         hidden=["start_ns", "kernel_id"],
-        labels={"delay_ns": "delay", "dur_ns": "call", "api": "by"},
+        labels={"delay_ns": "delay", "dur_ns": "call time", "api": "call"},
         bars=["delay_ns"],
         select="single-row",
         on_select=clicked,
     )
-    most = f"The {MOST} longest. " if len(frame) == MOST else ""
-    st.caption(f"{most}Click one to see it in the timeline, from the launch to the kernel.")
+    most = f"The {MOST} longest delays. " if len(frame) == MOST else ""
+    st.caption(f"{most}Click a row to see it in the timeline, from the launch to the kernel.")

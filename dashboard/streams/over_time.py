@@ -1,4 +1,4 @@
-"""How long the queues of the streams were over time, and how fast copies moved data."""
+"""Queue lengths of streams and the bandwidth of copies, over time."""
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
 
 
 def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """A strip for each of the streams with the longest queues, and for each kind of copy."""
+    """Return a strip for each of the streams with the longest queues, and for each kind of copy."""
     longest = frames[QUEUES].groupby("stream")["length"].max().nlargest(MOST_STREAMS)
     strips = {}
     for stream in sorted(longest.index):
@@ -50,8 +50,8 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 STRIPS = Strips(
-    "Each queue and each kind of copy has a scale of its own: hover to see its values. Up to "
-    f"{MOST_STREAMS} queues are drawn, the longest.",
+    "Each queue and each kind of copy has a separate scale. Hover to see values. At most "
+    f"{MOST_STREAMS} queues are drawn, those of the streams with the longest queues.",
     _queries,
     _drawn,
 )

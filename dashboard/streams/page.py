@@ -1,4 +1,4 @@
-"""Page Streams: queues, launches, copies, and what overlapped on the streams of a device."""
+"""Page Streams: queues, launches, copies and overlap on the streams of a device."""
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from dashboard.streams import launches, over_time, section
 from dashboard.widgets import incomplete_runs, menu, metrics, timeline
 from dashboard.widgets.view import View
 
-# The causes of `stream_idle`, each with the cause of idle time whose colour it has.
+# The causes of `stream_idle`: the part of a step whose colour it has, and its label.
 CAUSES = {
     "host_wait": ("host", "launched late"),
     "kernel_wait": ("launch", "short gap"),
@@ -18,13 +18,14 @@ CAUSES = {
     "unknown": ("unknown", "launch unknown"),
 }
 CAUSES_HELP = (
-    "Launched late: the next activity was launched after the stream fell idle. The others were "
-    "launched before. Gaps of 30 µs or more waited for something else, such as another stream."
+    "Launched late: the next activity was launched after the stream became idle. Short gap: it was "
+    "launched earlier. Longer gap (30 µs or more): it was launched earlier, and waited for "
+    "something else, such as another stream."
 )
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     if view.device is None:
         incomplete_runs.no_activity(str(view.run))
         return
@@ -47,7 +48,7 @@ def page(view: View) -> None:
 
 
 def _idle(view: View) -> None:
-    """How long each stream idled between its activities, and why."""
+    """Show how long each stream was idle between its activities, and why."""
     query = select(
         "stream, cause, sum(gaps)::BIGINT AS gaps, sum(idle_ns)::BIGINT AS idle_ns, "
         "max(max_ns) AS max_ns",
@@ -60,7 +61,7 @@ def _idle(view: View) -> None:
     menu.heading("Idle time", {"idle": query}, "stream-idle", CAUSES_HELP, files=view.files)
     frame = data.rows(query)
     if frame.empty:
-        st.caption("No stream had a gap.")
+        st.caption("No stream has a gap.")
         return
     charts.legend({text: colours.of(like) for like, text in CAUSES.values()})
     rows = [
@@ -83,12 +84,12 @@ def _idle(view: View) -> None:
 
 
 def _parts(causes: pd.DataFrame) -> list[tuple[float, str, str]]:
-    """Of a stream's idle time: share, colour and text of each cause."""
-    whole = causes["idle_ns"].sum()
+    """Return each cause's share of a stream's idle time in percent, its colour and its text."""
+    total_ns = causes["idle_ns"].sum()
     by_cause = causes.set_index("cause")
     return [
         (
-            100 * float(row["idle_ns"]) / whole,
+            100 * float(row["idle_ns"]) / total_ns,
             colours.of(like),
             f"{text}: {formatting.duration(row['idle_ns'])}, "
             f"{formatting.counted(int(row['gaps']), 'gap')}",
@@ -100,7 +101,7 @@ def _parts(causes: pd.DataFrame) -> list[tuple[float, str, str]]:
 
 
 def _queues(view: View) -> None:
-    """How full the queue of each stream was."""
+    """Show how full the queue of each stream was."""
     query = select(
         "stream, sum(launches)::BIGINT AS launches, "
         "sum(mean_length * dur_ns) / nullif(sum(dur_ns), 0) AS mean_length, "
@@ -124,13 +125,13 @@ def _queues(view: View) -> None:
             "full_ns": "full",
         },
         nothing=launches.NOTHING,
-        help="Launches whose work had not begun. The longer the queue, the further the host is "
-        "ahead. If 1,024 launches wait, the next one blocks the host.",
+        help="A queue holds launches whose work has not begun. A longer queue means that the host "
+        "is further ahead. A queue is full at 1,024 launches: the next launch blocks the host.",
     )
 
 
 def _overlap(view: View) -> None:
-    """Which classes of activities ran at the same time."""
+    """Show which classes of activities ran at the same time."""
     query = select(
         "array_to_string(classes, ' + ') AS classes, "
         "100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS percent, "
@@ -149,7 +150,7 @@ def _overlap(view: View) -> None:
         {"classes": "what ran", "dur_ns": "time"},
         nothing="Nothing ran on the device in these steps.",
         bars=("dur_ns",),
-        help="Time in which these ran, and nothing else. The rows add up to the busy time.",
+        help="Time in which only these classes ran. The rows add up to the busy time.",
     )
     query = select(
         "100.0 * sum(overlapped_ns) / nullif(sum(communication_ns), 0) AS percent",
@@ -160,11 +161,11 @@ def _overlap(view: View) -> None:
     (row,) = data.rows(query).itertuples()
     if not formatting.missing(row.percent):
         share = formatting.percent(row.percent)
-        st.caption(f"{share} of the communication ran while the device computed.")
+        st.caption(f"{share} of the communication time overlaps computation on the device.")
 
 
 def _copies(view: View) -> None:
-    """How much each kind of copy moved, and how fast."""
+    """Show how much each kind of copy moved, and how fast."""
     query = select(
         "copy, sum(copies)::BIGINT AS copies, sum(bytes)::BIGINT AS bytes, "
         "sum(device_ns)::BIGINT AS device_ns, "

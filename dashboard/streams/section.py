@@ -1,4 +1,4 @@
-"""A table of page Streams below its heading."""
+"""A table with a heading, as page Streams shows it."""
 
 import pandas as pd
 import streamlit as st
@@ -21,7 +21,10 @@ def show(
     bars: tuple[str, ...] = (),
     help: str | None = None,
 ) -> pd.DataFrame:
-    """Draws the rows of the query, which are of the relation `of`; without any, says `nothing`."""
+    """Draw the rows of the query, or the text `nothing` if there are none.
+
+    The relation `of` describes their columns. Return the rows.
+    """
     key = title.lower().replace(" ", "-")
     menu.heading(title, {title.lower(): query}, key, help, files=view.files)
     frame = data.rows(query)

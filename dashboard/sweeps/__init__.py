@@ -1,4 +1,4 @@
-"""Page Sweeps."""
+"""Page Sweeps: the variants of a sweep, by time, memory and output."""
 
 from dashboard.sweeps.page import page
 

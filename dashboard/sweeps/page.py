@@ -1,4 +1,4 @@
-"""Page Sweeps: the variants of a sweep: their time, memory, and distance to eager."""
+"""Page Sweeps: the variants of a sweep, by time, memory, and difference from eager."""
 
 import pandas as pd
 import streamlit as st
@@ -10,8 +10,8 @@ from dashboard.sweeps import scatter, variant
 from dashboard.widgets import menu, run_picker
 from dashboard.widgets.view import View
 
-AT = "at"  # in the address: the run of the variant that was clicked
-COLUMNS = {  # of the table, with their headings
+AT = "at"  # URL parameter: the run of the clicked variant
+COLUMNS = {  # the columns of the table, and their headings
     "variant": "variant",
     "image_ns": "per image",
     "spread_ns": "±",
@@ -21,7 +21,7 @@ COLUMNS = {  # of the table, with their headings
     "max_distance": "max difference",
     "psnr": "PSNR",
     "compile_cold_ns": "compile, cold",
-    "compile_warm_ns": "warm",
+    "compile_warm_ns": "compile, warm",
     "break_even_images": "pays after",
     "peak_bytes": "peak memory",
     "recompiles": "recompiled",
@@ -30,17 +30,17 @@ COLUMNS = {  # of the table, with their headings
 }
 DIFFERENCES = ("p", "max_distance", "mean_distance")
 HELP = (
-    "Times are medians over processes, without a profiler. p: a rank test of the processes' times "
-    "against eager's. Differences: of the output to eager's with the same seed; those of eager are "
-    "between its own processes."
+    "Times are medians over processes, without a profiler. p comes from a rank test of the times "
+    "of the processes against those of eager. Differences are between the output and that of "
+    "eager with the same seed. For eager, they are between its processes."
 )
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     tags = _tags()
     if not tags:
-        st.info("This store has no sweep. This command makes one:", icon=":material/tune:")
+        st.info("This store has no sweep. This command records one:", icon=":material/tune:")
         st.code(
             "capture sweep flux --tiny --try eager,default,regional --sizes 64,128 "
             f"--store {data.path()}",
@@ -49,7 +49,7 @@ def page(view: View) -> None:
         return
     tag = str(st.selectbox("Sweep", tags, key="sweep", bind="query-params", width=420))
     frame = data.sweep(tag)
-    _answer(frame)
+    _summary(frame)
     at = st.query_params.get(AT)
 
     def pick(run: str) -> None:
@@ -62,11 +62,11 @@ def page(view: View) -> None:
     if at in set(frame["run_id"]):
         variant.show(frame[frame["run_id"] == at].iloc[0], lambda: run_picker.remember(AT, None))
     else:
-        st.caption("Click a point or a row to see more of a variant.")
+        st.caption("Click a point or a row to see the details of a variant.")
 
 
 def _tags() -> list[str]:
-    """The sweeps of the store, the latest first."""
+    """Return the sweeps of the store, the latest first."""
     query = select(
         "sweep",
         "sweep_results",
@@ -76,8 +76,8 @@ def _tags() -> list[str]:
     return list(data.rows(query)["sweep"])
 
 
-def _answer(frame: pd.DataFrame) -> None:
-    """How many variants there are, and which is the fastest."""
+def _summary(frame: pd.DataFrame) -> None:
+    """Show the number of variants, and the fastest one."""
     tried = frame[~frame["is_base"] & frame["speedup"].notna()]
     with st.container(horizontal=True):
         st.metric("Variants", formatting.count(len(frame)))
@@ -100,8 +100,8 @@ def _answer(frame: pd.DataFrame) -> None:
                 f"{variant.distance(best)}; p {formatting.difference(best['p'])}",
                 delta_color="off",
                 delta_arrow="off",
-                help=f"As fast as {formatting.literal(best['base_variant'])}, and how far its "
-                "output is from that.",
+                help="Speed relative to "
+                f"{formatting.literal(best['base_variant'])}, and the difference of the output.",
             )
 
 
@@ -126,5 +126,5 @@ def _table(frame: pd.DataFrame, at: str | None, pick: scatter.Pick) -> None:
         selected=[runs.index(at)] if at in runs else [],
         on_select=ticked,
         labels=COLUMNS,
-        figures=["speed", "psnr", *DIFFERENCES],
+        numbers=["speed", "psnr", *DIFFERENCES],
     )

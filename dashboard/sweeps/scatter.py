@@ -1,4 +1,4 @@
-"""The variants as points: time against memory, coloured by the distance of their output."""
+"""A chart of the variants: time against memory, coloured by the difference of the output."""
 
 import math
 from collections.abc import Callable
@@ -16,27 +16,28 @@ Pick = Callable[[str], None]
 KEY = "sweep-scatter"
 PICKED = "run"
 HEIGHT = 320
-FAR = 20  # times as slow as the fastest: from there on, the axis of time is logarithmic
-LABEL_SHARE = (0.22, 0.07)  # width and height of a name, of those of the chart
-RIGHT = 0.8  # from this share of the width on, a name stands to the left of its point
-NEAR_DB, FAR_DB = 60, 20  # an image of 8 bits is rounded at 59 dB; 20 dB is a tenth of its range
+FAR = 20  # if a variant is this many times slower than the fastest, the time axis is logarithmic
+LABEL_SHARE = (0.22, 0.07)  # width and height of a label, relative to the chart
+RIGHT = 0.8  # points at this share of the width or more have their labels on the left
+# Rounding to 8 bits gives a PSNR of 59 dB. 20 dB is an error of a tenth of the range.
+NEAR_DB, FAR_DB = 60, 20
 NEAR, DISTANT = "#5B8DEF", "#C2334D"
 EQUAL, UNKNOWN = colours.RUNS[2], colours.NEUTRAL
 
 
 def show(frame: pd.DataFrame, at: str | None, pick: Pick) -> None:
-    """The chart; a click on a point calls `pick` with its run."""
+    """Draw the chart. A click on a point calls `pick` with its run."""
     drawn = frame[frame["image_ns"].notna() & frame["peak_bytes"].notna()]
     st.subheader("Time against memory", anchor=False)
     if drawn.empty:
-        st.caption("No variant has a time and a peak of memory.")
+        st.caption("No variant has both a time and a memory peak.")
         return
     rows, (time_unit, size_unit) = _rows(drawn, at)
     charts.legend(
         {
             "equal to eager": EQUAL,
             f"near: PSNR of {NEAR_DB} dB or more": NEAR,
-            f"far: {FAR_DB} dB or less": DISTANT,
+            f"far: PSNR of {FAR_DB} dB or less": DISTANT,
             "unknown": UNKNOWN,
         }
     )
@@ -87,17 +88,17 @@ def show(frame: pd.DataFrame, at: str | None, pick: Pick) -> None:
         key=KEY,
         on_select=picked,
         selection_mode=PICKED,
-        alt="Each variant's time per image against its peak of memory",
+        alt="Time per image of each variant against its peak memory",
     )
     left_out = len(frame) - len(drawn)
-    diamonds = "Diamonds are eager."
+    note = "Diamonds are eager."
     if left_out:
-        diamonds += f" {formatting.counted(left_out, 'variant')} without a time: see the table."
-    st.caption(diamonds)
+        note += f" Not shown: {formatting.counted(left_out, 'variant')} without a time or a peak."
+    st.caption(note)
 
 
 def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str, str]]:
-    """The points, and the units of their axes."""
+    """Return the points, and the units of the axes."""
     factor, time_unit = charts.duration_axis(drawn["image_ns"].max())
     divisor, size_unit = charts.size_axis(drawn["peak_bytes"].max())
     rows = pd.DataFrame(
@@ -119,7 +120,7 @@ def _rows(drawn: pd.DataFrame, at: str | None) -> tuple[pd.DataFrame, tuple[str,
 
 
 def _colour(row: pd.Series) -> str:
-    """From blue for an output near eager's to red for one that is far, by its ratio to noise."""
+    """Return a colour by PSNR, from blue for outputs near that of eager to red for distant ones."""
     if row["max_distance"] == 0:
         return EQUAL
     if formatting.missing(row["psnr_db"]):
@@ -129,7 +130,7 @@ def _colour(row: pd.Series) -> str:
 
 
 def _labels(rows: pd.DataFrame, is_log: bool) -> pd.DataFrame:
-    """The points whose names lie over no other name, each with the side that has room for it."""
+    """Return the points whose labels do not overlap, with the side on which each label starts."""
     across = rows["x"].map(math.log) if is_log else rows["x"]
     placed: list[tuple[float, float]] = []
     kept, sides = [], []
@@ -148,6 +149,6 @@ def _labels(rows: pd.DataFrame, is_log: bool) -> pd.DataFrame:
 
 
 def _shares(values: pd.Series) -> pd.Series:
-    """Where each value lies between the least and the greatest, 0 to 1."""
+    """Return each value's position between the minimum and the maximum, 0 to 1."""
     apart = values.max() - values.min()
     return (values - values.min()) / apart if apart else values * 0

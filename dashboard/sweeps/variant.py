@@ -1,4 +1,4 @@
-"""A variant that was clicked: what its row cannot show, and ways on."""
+"""The card of the clicked variant: details that its row lacks, and links."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ PAGES = ("overview", "operators", "advice")
 
 
 def show(row: pd.Series, close: Callable[[], None]) -> None:
-    """A card with the times of each process, the reasons, and links."""
+    """Draw a card with the times of each process, the reasons for failures, and links."""
     with st.container(border=True, key="sweep-variant"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
@@ -36,18 +36,20 @@ def show(row: pd.Series, close: Callable[[], None]) -> None:
 
 
 def distance(row: pd.Series) -> str:
-    """How far its output is from that of its base."""
-    to = "between its processes" if row["is_base"] else "to eager"
+    """Return as text how much the output differs from that of the base."""
+    pair = "between its processes" if row["is_base"] else "from eager"
     if formatting.missing(row["mean_distance"]):
-        what = "processes cannot be compared" if row["is_base"] else "cannot be compared with eager"
-        return f"{what}: {row['distance_reason'] or 'unknown'}"
+        failure = (
+            "processes cannot be compared" if row["is_base"] else "cannot be compared with eager"
+        )
+        return f"{failure}: {row['distance_reason'] or 'unknown'}"
     if row["max_distance"] == 0:
         return "equal in all processes" if row["is_base"] else "equal to eager"
-    return f"mean difference {to} {formatting.difference(row['mean_distance'])}"
+    return f"mean difference {pair} {formatting.difference(row['mean_distance'])}"
 
 
 def psnr(row: pd.Series) -> str:
-    """The peak signal-to-noise ratio."""
+    """Return the peak signal-to-noise ratio as text."""
     if row["max_distance"] == 0:
         return "equal"
     if formatting.missing(row["psnr_db"]):
@@ -66,5 +68,5 @@ def _links(row: pd.Series) -> None:
             compare_link.show(base, row["run_id"], f"Compare with {row['base_variant']}")
     if has_profile:
         st.caption(
-            "These pages are of the variant's profile: one call, with the profiler's cost in it."
+            "These pages show the variant's profile: one call, including the profiler's overhead."
         )

@@ -1,4 +1,4 @@
-"""Page Timeline: a strip of the whole recording, and below it a stretch of it in Perfetto."""
+"""Page Timeline: strips of the whole recording, and below them a part of it in Perfetto."""
 
 import re
 from urllib.parse import urlencode
@@ -12,19 +12,19 @@ from dashboard.timeline import overview
 from dashboard.widgets import incomplete_runs, perfetto, run_picker, timeline, timeline_link, zoom
 from dashboard.widgets.view import View
 
-MOST_EVENTS = 400_000  # that are shown without a question
+MOST_EVENTS = 400_000  # more are shown only if the user confirms
 EVENTS_A_SECOND = 50_000
-HEIGHT = 820  # pixels: all but the header of a screen of 1,000
-ALL_RANKS = "ranks"  # in the URL: whether all ranks are shown
+HEIGHT = 820  # pixels: a screen of 1,000 without the header
+ALL_RANKS = "ranks"  # URL parameter: whether all ranks are shown
 EVENT = re.compile(r"(\d{1,18})-(\d{1,18})")
 HINT = (
-    "Drag over the strip, or pick a step, to show another part. W, A, S and D zoom and move. A "
-    "click on a kernel shows its launch."
+    "Drag over a strip or pick a step to show another part. In Perfetto, W and S zoom, and A and D "
+    "move. Click a kernel to see its launch."
 )
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     if view.device is None or view.run is None:
         incomplete_runs.no_activity(str(view.run))
         return
@@ -34,38 +34,41 @@ def page(view: View) -> None:
         incomplete_runs.no_activity(run)
         return
     start_ns, end_ns = ends
-    whole = end_ns - start_ns
-    of_steps = timeline.stretch_of_steps(view, start_ns, whole)
-    since, until = zoom.TRACE.stretch(whole, of_steps)
+    length_ns = end_ns - start_ns
+    of_steps = timeline.stretch_of_steps(view, start_ns, length_ns)
+    since, until = zoom.TRACE.stretch(length_ns, of_steps)
     chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         ranks = [] if _all_ranks(run) else [("rank", str(rank))]
         beside = _beside(view)
     with chart:
-        if beside:  # two steps: there is no stretch to choose
-            overview.show(view, start_ns, whole, of_steps, zooms=False)
+        if beside:  # two whole steps are shown, so there is no range to choose
+            overview.show(view, start_ns, length_ns, of_steps, zooms=False)
         else:
-            overview.show(view, start_ns, whole, (since, until), zooms=True)
-            text = timeline.described(view, (since, until), of_steps, whole)
-            zoom.TRACE.controls(f"trace-{view.key}", since, until, whole, text)
-    asked = [("run", run), *ranks]
+            overview.show(view, start_ns, length_ns, (since, until), zooms=True)
+            text = timeline.described(view, (since, until), of_steps, length_ns)
+            zoom.TRACE.controls(f"trace-{view.key}", since, until, length_ns, text)
+    parameters = [("run", run), *ranks]
     if beside:
-        asked += beside
-    elif (since, until) != (0, whole):
-        asked += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
-    if not beside and not _is_wanted(run, dict(ranks), start_ns + since, start_ns + until):
+        parameters += beside
+    elif (since, until) != (0, length_ns):
+        parameters += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
+    if not beside and not _is_confirmed(run, dict(ranks), start_ns + since, start_ns + until):
         return
-    perfetto.show(urlencode([*asked, *_event(start_ns)]), HEIGHT)
-    st.caption(f"{HINT} As a file: `ingest export {run} --chrome FILE{_options(asked)}`.")
+    perfetto.show(urlencode([*parameters, *_event(start_ns)]), HEIGHT)
+    options = _options(parameters)
+    st.caption(f"{HINT} To save it as a file: `ingest export {run} --chrome FILE{options}`.")
 
 
-def _options(asked: list[tuple[str, str]]) -> str:
-    """The options of `ingest export --chrome` for the trace that is shown."""
-    return "".join(f" --{key.replace('_', '-')} {value}" for key, value in asked if key != "run")
+def _options(parameters: list[tuple[str, str]]) -> str:
+    """Return the options of `ingest export --chrome` that export the trace shown."""
+    return "".join(
+        f" --{key.replace('_', '-')} {value}" for key, value in parameters if key != "run"
+    )
 
 
-def _is_wanted(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) -> bool:
-    """Whether a stretch is small enough for Perfetto, or the user asks for it all the same."""
+def _is_confirmed(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) -> bool:
+    """Return whether to show a time range: it has few events, or the user confirms."""
     inside = {"start_ns <": until_ns, "start_ns + dur_ns >": since_ns}
     rank = {key: int(value) for key, value in of_rank.items()}
     query = select("count(*) AS events", "events", {"run_id": run, **rank, **inside})
@@ -73,15 +76,15 @@ def _is_wanted(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) 
     if row.events <= MOST_EVENTS:
         return True
     st.info(
-        f"{row.events:,} events: Perfetto takes about {row.events // EVENTS_A_SECOND:,} s to load "
-        "them. Pick a step, or drag over the strip, for a part.",
+        f"Perfetto needs about {row.events // EVENTS_A_SECOND:,} s to load {row.events:,} events. "
+        "Pick a step or drag over a strip to show only a part.",
         icon=":material/hourglass_top:",
     )
     return st.button(f"Show all {row.events:,} events", icon=":material/view_timeline:")
 
 
 def _all_ranks(run: str) -> bool:
-    """Whether all ranks of the run are shown, on one clock; asked only where it has several."""
+    """Return whether to show all ranks, on one clock. Offer the choice if the run has several."""
     query = select(
         "count(DISTINCT rank) AS ranks", "sources", {"run_id": run, "complete_events >": 0}
     )
@@ -92,16 +95,16 @@ def _all_ranks(run: str) -> bool:
 
 
 def _beside(view: View) -> list[tuple[str, str]]:
-    """The query for a step of another picked run beside the step of this one, if one is chosen."""
+    """Let the user choose another picked run, and return the parameters that show its step too."""
     others = [run for run in view.runs if run != view.run]
     if not others or view.steps.first is None or view.steps.first != view.steps.last:
         return []
     run, _, step = st.query_params.get(zoom.BESIDE, "").rpartition(" ")
     chosen = st.selectbox(
-        "Beside it",
+        "Second run",
         others,
         index=others.index(run) if run in others else None,
-        placeholder="Another run beside it",
+        placeholder="Show another run next to it",
         label_visibility="collapsed",
         width=380,
     )
@@ -117,12 +120,12 @@ def _beside(view: View) -> list[tuple[str, str]]:
 
 
 def _median_step(run: str) -> int | None:
-    """The median step of a run, of its slowest device."""
+    """Return the median step of a run on its slowest device, or None if it has no steps."""
     query = select("step", "run_metrics", {"run_id": run, "is_slowest": True, "step >=": 0})
     return next((int(step) for step in data.rows(query)["step"]), None)
 
 
 def _event(start_ns: int) -> list[tuple[str, str]]:
-    """The query for the event that the address selects."""
+    """Return the parameters for the event that the address selects."""
     found = EVENT.fullmatch(st.query_params.get(zoom.EVENT, ""))
     return [("at", str(start_ns + int(found[1]))), ("dur", found[2])] if found else []

@@ -1,4 +1,4 @@
-"""Page Trends: how the metrics of the runs changed over time."""
+"""Page Trends: the metrics of the runs over time."""
 
 from dashboard.trends.page import page
 

@@ -1,4 +1,4 @@
-"""The chart of a metric in one series, and where it changed for good."""
+"""The chart of a metric in one series, with its change points."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,30 +8,30 @@ import streamlit as st
 
 from dashboard.drawing import charts, colours, formatting
 from dashboard.trends import axes
-from dashboard.trends.axes import Channel, Look
+from dashboard.trends.axes import Channel, ChartStyle
 
 PICK = "run"
-FEW = 60  # points that are drawn large
-BEFORE, AFTER = 5, 4  # runs whose medians are compared, as view `trend` does
+FEW = 60  # up to this many points are drawn large
+BEFORE, AFTER = 5, 4  # runs on each side of a change point, as in view `trend`
 MARKED = {"picked": (colours.RUNS[1], "diamond"), "other": (colours.RUNS[0], "circle")}
-SERIES = "Runs of one model, mode and device; a run that names no model goes by its own name."
+SERIES = "Runs of one model, mode and device. A run without a model goes by its name."
 CHANGE = (
-    "A change point is a run where the median of it and up to four runs after it differs from the "
-    "median of up to five runs before it by 5% or more, and by more than these scatter. It takes "
-    "three runs before and one after it."
+    "At a change point, the median of this run and up to four later runs differs from the median "
+    "of up to five earlier runs by 5% or more, and by more than four times their spread. This "
+    "takes at least three earlier runs and one later run."
 )
 LABELS = {"wall": "wall time", "bubble": "bubble (idle)", "peak": "peak memory"}
 
 
 def label(metric: str) -> str:
-    """A metric's name as headings write it."""
+    """Return a metric's name for headings."""
     if metric.startswith("bubble_"):
         return colours.label(metric.removeprefix("bubble_"))
     return LABELS.get(metric, metric.replace("_", " "))
 
 
-def written(value: float | None, unit: str) -> str:
-    """A metric with its unit."""
+def formatted(value: float | None, unit: str) -> str:
+    """Return a metric as text with its unit."""
     if value is None or formatting.missing(value):
         return formatting.NONE
     if unit == "ns":
@@ -40,37 +40,38 @@ def written(value: float | None, unit: str) -> str:
 
 
 def change(percent: float | None) -> str:
-    """A change in percent, with its sign."""
+    """Return a change in percent as text with its sign."""
     return formatting.percent_change(percent)
 
 
 def draw(
     rows: pd.DataFrame,
     numbers: tuple[int, int],
-    look: Look,
+    style: ChartStyle,
     key: str,
     on_pick: Callable[[str], None],
 ) -> None:
-    """One metric of one series; a click near a point calls `on_pick` with its run.
+    """Draw a metric of one series. A click near a point calls `on_pick` with its run.
 
-    `rows` are of view `trend`, in order; `numbers` are the first and last run number of the series.
+    `rows` are rows of view `trend`, in order. `numbers` are the first and last run number of the
+    series.
     """
     series, metric, unit = (str(rows[column].iloc[0]) for column in ("series", "metric", "unit"))
     rows = rows.assign(
-        x=rows["run_number"] if look.between is None else rows["started_at"].map(axes.utc)
+        x=rows["run_number"] if style.between is None else rows["started_at"].map(axes.utc)
     )
-    if look.is_log:  # what has no place on it interrupts the line
+    if style.is_log:  # values of 0 or less interrupt the line
         rows = rows.assign(value=rows["value"].where(rows["value"] > 0))
-    x = axes.x(numbers, look)
-    y = axes.y(rows["value"] / look.factor, look, has_change=bool(rows["is_change_point"].any()))
-    data = _points(rows, look, unit)
+    x = axes.x(numbers, style)
+    y = axes.y(rows["value"] / style.factor, style, has_change=bool(rows["is_change_point"].any()))
+    data = _points(rows, style, unit)
 
     def picked() -> None:
         chosen: Any = st.session_state[key]["selection"].get(PICK, [])
         if chosen:
             on_pick(str(chosen[0]["run_id"]))
 
-    size = (30 if look.is_small else 60) if len(rows) <= FEW else 18
+    size = (30 if style.is_small else 60) if len(rows) <= FEW else 18
     line = {
         "mark": {
             "type": "line",
@@ -81,7 +82,7 @@ def draw(
         "encoding": {"x": x, "y": y},
     }
     opened = {
-        "transform": [{"filter": {"field": "run_id", "equal": look.at or ""}}],
+        "transform": [{"filter": {"field": "run_id", "equal": style.at or ""}}],
         "mark": {"type": "point", "size": 4 * size + 60, "color": colours.ink(), "strokeWidth": 2},
         "encoding": {"x": x, "y": y},
     }
@@ -89,15 +90,15 @@ def draw(
         data,
         {
             "config": charts.theme()["config"],
-            "height": 170 if look.is_small else 210,
-            # The heading is a mark, as a title has no text on hover; the title makes room for it.
+            "height": 170 if style.is_small else 210,
+            # The heading is a mark, because a title has no tooltip. The title reserves its space.
             "title": {"text": " ", "fontSize": 12, "offset": 2},
             "layer": [
                 line,
-                *_medians(rows, look, x, y),
+                *_medians(rows, style, x, y),
                 _dots(x, y, size, metric),
                 opened,
-                _heading(series, look),
+                _heading(series, style),
             ],
         },
         key=key,
@@ -108,7 +109,7 @@ def draw(
 
 
 def _dots(x: Channel, y: Channel, size: int, metric: str) -> dict[str, Any]:
-    """A point for each run. A click anywhere picks the nearest."""
+    """Return the layer with a point for each run. A click anywhere picks the nearest."""
     return {
         "mark": {"type": "point", "filled": True, "opacity": 0.9},
         "params": [
@@ -127,7 +128,7 @@ def _dots(x: Channel, y: Channel, size: int, metric: str) -> dict[str, Any]:
                 _named("run_id", "run"),
                 _named("number", "run number"),
                 _named("when", "when"),
-                _named("written", label(metric)),
+                _named("formatted", label(metric)),
             ],
         },
     }
@@ -142,9 +143,9 @@ def _named(field: str, title: str) -> Channel:
     return {"field": field, "type": "nominal", "title": title}
 
 
-def _heading(series: str, look: Look) -> dict[str, Any]:
-    """The series, as much as fits; the whole of it on hover."""
-    characters, pixels = (40, 250) if look.is_small else (60, 360)
+def _heading(series: str, style: ChartStyle) -> dict[str, Any]:
+    """Return the layer with the name of the series, shortened. The tooltip has the full name."""
+    characters, pixels = (40, 250) if style.is_small else (60, 360)
     text = {
         "text": formatting.middle_out(series, characters),
         "series": formatting.clipped(series, charts.TOOLTIP_WIDTH),
@@ -167,38 +168,38 @@ def _heading(series: str, look: Look) -> dict[str, Any]:
     }
 
 
-def _points(rows: pd.DataFrame, look: Look, unit: str) -> pd.DataFrame:
+def _points(rows: pd.DataFrame, style: ChartStyle, unit: str) -> pd.DataFrame:
     data = pd.DataFrame(
         {
             "run_id": rows["run_id"],
-            "mark": ["picked" if run in look.picked else "other" for run in rows["run_id"]],
+            "mark": ["picked" if run in style.picked else "other" for run in rows["run_id"]],
             "x": rows["x"],
             "number": rows["run_number"].map(formatting.count),
             "when": rows["started_at"].map(formatting.moment),
-            "value": rows["value"] / look.factor,  # null without a place on a log scale
-            "written": [written(value, unit) for value in rows["value"]],
+            "value": rows["value"] / style.factor,  # null if a log scale cannot show it
+            "formatted": [formatted(value, unit) for value in rows["value"]],
         }
     )
-    return data.sort_values("mark", kind="stable")  # picked ones last: above the others
+    return data.sort_values("mark", kind="stable")  # picked runs last, so drawn above the others
 
 
-def _medians(rows: pd.DataFrame, look: Look, x: Channel, y: Channel) -> list[dict[str, Any]]:
-    """At each change point the medians before and from it on, joined, and the change."""
+def _medians(rows: pd.DataFrame, style: ChartStyle, x: Channel, y: Channel) -> list[dict[str, Any]]:
+    """Return layers with the medians before and after each change point, and the change."""
     steps, labels = [], []
-    for place in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
-        row = rows.iloc[place]
-        before, onwards = row["before_median"] / look.factor, row["from_median"] / look.factor
-        if look.is_log and min(before, onwards) <= 0:
+    for index in (number for number, is_one in enumerate(rows["is_change_point"]) if is_one):
+        row = rows.iloc[index]
+        before, after = row["before_median"] / style.factor, row["from_median"] / style.factor
+        if style.is_log and min(before, after) <= 0:
             continue
-        first = rows["x"].iloc[max(0, place - BEFORE)]
-        last = rows["x"].iloc[min(len(rows) - 1, place + AFTER)]
-        corners = [(first, before), (row["x"], before), (row["x"], onwards), (last, onwards)]
+        first = rows["x"].iloc[max(0, index - BEFORE)]
+        last = rows["x"].iloc[min(len(rows) - 1, index + AFTER)]
+        corners = [(first, before), (row["x"], before), (row["x"], after), (last, after)]
         steps += [
-            {"step": str(place), "corner": corner, "x": at, "value": value}
+            {"step": str(index), "corner": corner, "x": at, "value": value}
             for corner, (at, value) in enumerate(corners)
         ]
         text = change(row["change_percent"]) if before else "from 0"
-        labels.append({"x": row["x"], "value": max(before, onwards), "text": text})
+        labels.append({"x": row["x"], "value": max(before, after), "text": text})
     if not steps:
         return []
     lines = {

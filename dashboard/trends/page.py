@@ -1,4 +1,4 @@
-"""Page Trends: how the metrics of the runs changed over time."""
+"""Page Trends: the metrics of the runs over time."""
 
 import pandas as pd
 import streamlit as st
@@ -7,18 +7,18 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import select
 from dashboard.trends import chart, run_detail, scope, small_multiples
-from dashboard.trends.chart import label, written
+from dashboard.trends.chart import formatted, label
 from dashboard.widgets import median_step, menu, run_picker
 from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "bubble"]
 MOST_METRICS = 6
-MOST_POINTS = 4_000  # of all charts together: what a browser draws without delay
-AT = "at"  # in the address: the run whose point was clicked
+MOST_POINTS = 4_000  # in all charts together; a browser draws these without delay
+AT = "at"  # URL parameter: the run of the clicked point
 
 
 def page(view: View) -> None:
-    """The page."""
+    """Draw the page."""
     at = st.query_params.get(AT)
     shown = scope.choose(at, view)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -39,10 +39,10 @@ def page(view: View) -> None:
         _nothing(bool(shown.where))
         return
     _versions(frame)
-    _answer(frame, metrics)
+    _summary(frame, metrics)
     scope.explain(shown, set(frame["series"]))
     _charts(frame, metrics, axes, at, shown.picked)
-    if at in set(frame["run_id"]):  # below, so that the point that was clicked stays in its place
+    if at in set(frame["run_id"]):  # below the charts, so that the clicked point does not move
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
     _unsteady(frame)
@@ -51,29 +51,29 @@ def page(view: View) -> None:
 
 
 def _versions(frame: pd.DataFrame) -> None:
-    """Whether the points are worked out in the same way."""
-    written = data.rows(select("run_id, logic_version", "runs"))
-    shown = written[written["run_id"].isin(frame["run_id"])]
+    """Warn if different versions of tracehouse computed the metrics."""
+    runs = data.rows(select("run_id, logic_version", "runs"))
+    shown = runs[runs["run_id"].isin(frame["run_id"])]
     if (versions := shown["logic_version"].nunique(dropna=False)) > 1:
         st.warning(
-            f"{versions} versions of tracehouse wrote these runs: a change may be one of how a "
-            "metric is worked out. `ingest upgrade` builds runs of other versions again.",
+            f"{versions} versions of tracehouse added these runs. A change may come from the way a "
+            "metric is computed. `ingest upgrade` rebuilds runs of other versions.",
             icon=":material/history:",
         )
 
 
 def _unsteady(frame: pd.DataFrame) -> None:
-    """How many points stand for steps that vary, or for few."""
+    """Show how many runs have steps that vary, or few steps."""
     runs = list(dict.fromkeys(frame["run_id"]))
     if found := len(median_step.unsteady(runs)):
         st.caption(
-            f"A point is a run's median step. It may not be typical in {found:,} of {len(runs):,} "
-            "runs: their steps vary by more than 10%, or are fewer than three."
+            f"Each point is the median step of a run. It may not be typical in {found:,} of "
+            f"{len(runs):,} runs: their steps vary by more than 10%, or there are fewer than three."
         )
 
 
 def _pick_metrics(runs: pd.DataFrame) -> list[str]:
-    """The metrics to draw, as listed by the view for any one run."""
+    """Return the metrics that the user chose. The choices are those of the first run."""
     any_run = list(runs["run_id"].head(1))
     listed = select(
         "DISTINCT metric, ordinal", "run_metrics_long", {"run_id": any_run}, order_by="ordinal"
@@ -86,23 +86,23 @@ def _pick_metrics(runs: pd.DataFrame) -> list[str]:
         key="metric",
         bind="query-params",
         max_selections=MOST_METRICS,
-        help="Of the median step, on the slowest device of each run; a run without a device counts "
-        "with its host.",
+        help="Metrics of the median step on the slowest device of each run. In a run without a "
+        "device, they are those of the host.",
     )
 
 
 def _nothing(filtered: bool) -> None:
     if filtered:
         st.info(
-            "No run with these metrics fits; take a filter away, or pick other runs or metrics.",
+            "No run with these metrics matches. Remove a filter, or pick other runs or metrics.",
             icon=":material/search_off:",
         )
     else:
-        st.info("No run here has these metrics: they come from traces.", icon=":material/info:")
+        st.info("No run has these metrics. They need a trace.", icon=":material/info:")
 
 
-def _answer(frame: pd.DataFrame, metrics: list[str]) -> None:
-    """How many runs and changes there are, the latest change, and the last run."""
+def _summary(frame: pd.DataFrame, metrics: list[str]) -> None:
+    """Show the number of runs, series and changes, the latest change, and the last run."""
     runs, series = frame["run_id"].nunique(), frame["series"].nunique()
     changes = frame[frame["is_change_point"]]
     with st.container(horizontal=True):
@@ -114,29 +114,29 @@ def _answer(frame: pd.DataFrame, metrics: list[str]) -> None:
             _metric(
                 f"Latest change: {label(latest['metric'])}",
                 latest,
-                f"{formatting.literal(latest['series'])}, from "
-                f"{formatting.moment(latest['started_at'])} on",
+                f"{formatting.literal(latest['series'])}, since "
+                f"{formatting.moment(latest['started_at'])}",
             )
         last = _of_last_run(frame, metrics)
         _metric(
             f"Last run: {label(last['metric'])}",
             last,
-            f"{formatting.literal(last['run_id'])}, against the median of up to five runs of its "
-            "series before it",
+            f"{formatting.literal(last['run_id'])}, compared with the median of up to five earlier "
+            "runs of its series",
         )
 
 
 def _of_last_run(frame: pd.DataFrame, metrics: list[str]) -> pd.Series:
-    """The last run's row of the metric that was chosen first."""
+    """Return the last run's row for the metric that the user chose first."""
     rows = frame[frame["run_id"] == frame["run_id"].iloc[-1]]
     return rows.iloc[rows["metric"].map(metrics.index).argmin()]
 
 
 def _metric(name: str, row: pd.Series, text: str) -> None:
-    """The median from this run on, and its change."""
+    """Show the median of this run and later ones, and its change."""
     st.metric(
         name,
-        written(row["from_median"], row["unit"]),
+        formatted(row["from_median"], row["unit"]),
         chart.change(row["change_percent"]) if pd.notna(row["change_percent"]) else None,
         delta_color="off",
         delta_arrow="off",
@@ -145,10 +145,10 @@ def _metric(name: str, row: pd.Series, text: str) -> None:
 
 
 def _latest(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows that a browser can draw: of too many the latest."""
+    """Return the latest rows, as many as a browser can draw."""
     if len(frame) <= MOST_POINTS:
         return frame
-    st.caption(f"The latest {MOST_POINTS:,} of {len(frame):,} points; downloads have all of them.")
+    st.caption(f"The latest {MOST_POINTS:,} of {len(frame):,} points. Downloads have all of them.")
     return frame.tail(MOST_POINTS)
 
 
@@ -159,7 +159,7 @@ def _charts(
     at: str | None,
     picked: list[str],
 ) -> None:
-    """A row of charts for each metric, with one for each series."""
+    """Draw a row of charts for each metric, with a chart for each series."""
     series = small_multiples.drawn_series(frame, picked)
     marked = " Diamonds are the picked runs." if {*picked} & {*frame["run_id"]} else ""
     st.caption(f"Click near a point to open its run below the charts.{marked}")
@@ -175,10 +175,10 @@ def _charts(
 
 
 def _changes(changes: pd.DataFrame) -> None:
-    """The runs at which a metric changed for good, the latest first."""
+    """Show the change points, the latest first."""
     st.subheader("Change points", anchor=False)
     if changes.empty:
-        st.caption(f"None. {chart.CHANGE}")
+        st.caption(f"There are no change points. {chart.CHANGE}")
         return
     changes = changes.iloc[::-1]
     shown = pd.DataFrame(
@@ -186,7 +186,7 @@ def _changes(changes: pd.DataFrame) -> None:
             "started_at": changes["started_at"],
             "metric": changes["metric"].map(label),
             "medians_from_to": [
-                f"{written(before, unit)} → {written(after, unit)}"
+                f"{formatted(before, unit)} → {formatted(after, unit)}"
                 for before, after, unit in zip(
                     changes["before_median"], changes["from_median"], changes["unit"], strict=True
                 )
@@ -216,6 +216,6 @@ def _changes(changes: pd.DataFrame) -> None:
         },
     )
     st.caption(
-        f"Click one to open its run above. {chart.CHANGE} A change to ten times as much or more is "
-        "a factor; a change from 0 has no percentage."
+        f"Click a row to open its run above. {chart.CHANGE} A change to ten times the value or "
+        "more is shown as a factor. A change from 0 has no percentage."
     )

@@ -1,4 +1,4 @@
-"""The run of a point that was clicked: its metrics against the run before, and ways on."""
+"""The card of the clicked run: its metrics, their change since the previous run, and links."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,12 +16,12 @@ PAGES = ("runs", "overview", "operators", "bubbles", "memory", "advice")
 
 
 def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
-    """A card; `frame` has the rows of view `trend` with their series."""
+    """Draw the card of a run. `frame` holds rows of view `trend`."""
     own = frame[frame["run_id"] == run]
     series = frame[frame["series"] == own["series"].iloc[0]]
     runs = list(dict.fromkeys(series["run_id"]))
-    place = runs.index(run)
-    previous = runs[place - 1] if place else None
+    index = runs.index(run)
+    previous = runs[index - 1] if index else None
     before = series[series["run_id"] == previous].set_index("metric")["value"]
     with st.container(border=True, key="trend-run"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -39,19 +39,19 @@ def show(frame: pd.DataFrame, run: str, close: Callable[[], None]) -> None:
 
 
 def _metric(row: Any, before: float | None) -> None:
-    """The metric, and how far it is from that of the run before."""
+    """Show the metric, and its change since the previous run."""
     percent = 100 * (row.value - before) / abs(before) if before else None
     st.metric(
         chart.label(row.metric),
-        chart.written(row.value, row.unit),
-        None if percent is None else f"{chart.change(percent)} against the run before",
+        chart.formatted(row.value, row.unit),
+        None if percent is None else f"{chart.change(percent)} from the previous run",
         delta_color="off",
         delta_arrow="off",
     )
 
 
 def _step(run: str) -> None:
-    """Which step the metrics are of."""
+    """Show which step the metrics describe."""
     where: dict[str, Value] = {"run_id": run, "is_slowest": True}
     for metrics in data.rows(select("*", "run_metrics", where)).itertuples():
         of = median_step.name(str(metrics.steps_from)).capitalize()
@@ -65,11 +65,11 @@ def _links(run: str, previous: str | None, frame: pd.DataFrame) -> None:
         for page in PAGES:
             st.page_link(pages[page], query_params={"run": run})
         if previous:
-            compare_link.show(previous, run, "Compare with the run before")
+            compare_link.show(previous, run, "Compare with the previous run")
     if others:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             base = st.selectbox(
-                "Base to compare with",
+                "Compare with",
                 others,
                 index=None,
                 key="against",

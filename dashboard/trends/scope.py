@@ -1,4 +1,4 @@
-"""Which series page Trends shows: by filters, of the picked runs, or of one model."""
+"""The series that page Trends shows: those of the filters, the picked runs, or one model."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,12 @@ from dashboard.query import Value, select
 from dashboard.widgets.view import View
 
 FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
-NAMED = "model_or_name"  # a run that names no model goes by its own name
+NAMED = "model_or_name"  # the model, or the run's name if it has no model
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Conditions on the rows of view `trend`, the runs of all series, and the picked ones."""
+    """Conditions on the rows of view `trend`, the runs of all series, and the picked runs."""
 
     where: dict[str, Value]
     runs: pd.DataFrame
@@ -26,16 +26,19 @@ class Scope:
 
 
 def choose(opened: str | None, view: View) -> Scope:
-    """Asks for filters, and says which series they, the picked runs or the first model leave.
+    """Draw the filters in the header bar, and return the scope.
 
-    `opened` is the run whose card is open: without filters, the page starts with its model. The
-    header bar of the view gets the filters.
+    The scope is limited to the series of the picked runs. If no runs are picked and no filter is
+    set, it is limited to one model: that of `opened`, the run whose card is open, or the one with
+    the most runs.
     """
     runs = _runs()
     where = _filters(runs, view)
     picked = [run for run in view.runs if run in set(runs["run_id"])]
     if view.runs and not picked:
-        st.info("The picked runs have no metrics: these come from traces.", icon=":material/info:")
+        st.info(
+            "The picked runs have no metrics, because they have no trace.", icon=":material/info:"
+        )
     first = _first_model(runs, opened)
     text, shown = "", runs
     if picked:
@@ -59,7 +62,7 @@ def choose(opened: str | None, view: View) -> Scope:
 
 
 def explain(scope: Scope, series: set[str]) -> None:
-    """Why runs of one model are not in one series; `series` are those that the page shows."""
+    """Explain why runs of a model are in several series. `series` are those on the page."""
     runs = scope.runs
     shown = runs[runs["series"].isin(series)]
     devices = shown.groupby([NAMED, "mode"], dropna=False)["device_name"].nunique(dropna=False)
@@ -73,31 +76,34 @@ def explain(scope: Scope, series: set[str]) -> None:
             if len(several) == 1
             else f"{len(several):,} models ran on several devices"
         )
-        st.caption(f"{ran}: each is a series of its own, and no change is looked for between them.")
+        st.caption(
+            f"{ran}. Each device has a separate series, and changes between devices are not "
+            "detected."
+        )
     if len(runs) > 1 and runs["series"].is_unique:
         st.info(
-            "Each run is a series of its own. Runs of one model, mode and device follow each other "
-            "here: name the model with `ingest add --model`, or in `run.json`.",
+            "Each run is in a separate series. Runs of the same model, mode and device form one "
+            "series. Name the model with `ingest add --model` or in `run.json`.",
             icon=":material/timeline:",
         )
 
 
 def _runs() -> pd.DataFrame:
-    """The runs in series."""
+    """Return all runs, with their series and their model or name."""
     columns = "run_id, series, name, model, mode, device_name, map_entries(tags) AS tags"
     runs = data.rows(select(columns, "run_series", order_by="run_id"))
     return runs.assign(**{NAMED: runs["model"].where(runs["model"].notna(), runs["name"])})
 
 
 def _first_model(runs: pd.DataFrame, opened: str | None) -> str | None:
-    """The model of the run whose card is open, else the one with the most runs."""
+    """Return the model of the run whose card is open, or the one with the most runs."""
     own = runs[runs["run_id"] == opened][NAMED]
     by_runs = runs.groupby(NAMED).size().sort_values(ascending=False, kind="stable")
     return next(map(str, [*own, *by_runs.index]), None)
 
 
 def _filters(runs: pd.DataFrame, view: View) -> dict[str, Value]:
-    """Conditions by model, mode, device and tag, of what the store holds."""
+    """Draw filters by model, mode, device and tag, and return their conditions."""
     tags = {f"{tag['key']}={tag['value']}": tag for entries in runs["tags"] for tag in entries}
     choices = {key: sorted(tags if key == "tagged" else {*runs[key].dropna()}) for key in FILTERS}
     offered = {key: values for key, values in choices.items() if values}

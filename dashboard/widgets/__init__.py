@@ -1,1 +1,1 @@
-"""What pages are made of: charts, tables, timelines, notices, and how numbers are written."""
+"""The parts that pages share: pickers, metrics, timelines, flame graphs, links and notices."""

@@ -1,4 +1,4 @@
-"""The kinds of advice: how pages call and colour them, and where their evidence is."""
+"""The kinds of advice: titles, colours, and where their evidence is."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,10 @@ ORDER = "is_reachable DESC, bound_ns DESC, kind"  # the best first
 
 @dataclass(frozen=True)
 class Kind:
-    """How a kind of advice is called and coloured, and the view that holds its evidence.
+    """The titles and colour of a kind of advice, and its evidence.
 
-    `evidence`: the view's name, columns that name a row, sums of its steps, and its order.
+    `evidence` has the name of a view, the columns that identify a row, sums over the steps, and the
+    order of the rows.
     """
 
     title: str
@@ -59,11 +60,11 @@ KINDS = {
     ),
     "dataloader": Kind("Idle: loading data", "loading data", "dataloader"),
     "exposed_communication": Kind(
-        "Communication that nothing hides", "communication", "exposed_communication"
+        "Communication without overlap", "communication", "exposed_communication"
     ),
-    "exposed_copy": Kind("Copies that nothing hides", "copies", "exposed_copy"),
+    "exposed_copy": Kind("Copies without overlap", "copies", "exposed_copy"),
     "float_matmul": Kind(
-        "float32 where tensor cores could work",
+        "float32 instead of tensor cores",
         "float32",
         "compute",
         (
@@ -78,26 +79,26 @@ KINDS = {
 
 
 def title(kind: str, on_host: bool) -> str:
-    """What a kind of advice is about; of a run without a device, in words that suit it."""
+    """Return the title of a kind of advice, adapted for runs without a device."""
     return "Between operators: Python" if on_host and kind == "host_bound" else KINDS[kind].title
 
 
 def pieces(view: View) -> Query:
-    """The advice on the view's steps, the best first."""
+    """Return the query for advice on the view's steps, best first."""
     columns = "kind, bound_ns, is_reachable, percent, finding, remedy, cause, kernel, op"
-    if view.is_median:  # the store's index has it
+    if view.is_median:  # faster, because the store has an index of it
         return select(columns, "advice", view.where(), order_by=ORDER)
-    return _looked_at(columns, view, is_advice=True, order_by=ORDER)
+    return _of_steps(columns, view, is_advice=True, order_by=ORDER)
 
 
 def others(view: View) -> Query:
-    """What else the view's steps were looked at for."""
+    """Return the query for checks of the view's steps without advice."""
     columns = "kind, bound_ns, percent, unknown_reason"
     order = "unknown_reason IS NOT NULL, bound_ns DESC, kind"
-    return _looked_at(columns, view, is_advice=False, order_by=order)
+    return _of_steps(columns, view, is_advice=False, order_by=order)
 
 
-def _looked_at(columns: str, view: View, *, is_advice: bool, order_by: str) -> Query:
+def _of_steps(columns: str, view: View, *, is_advice: bool, order_by: str) -> Query:
     return select(
         columns,
         "advice_of_steps",

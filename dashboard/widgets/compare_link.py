@@ -9,7 +9,7 @@ from dashboard.query import select
 
 
 def show(base: str, other: str, label: str) -> None:
-    """A link to the comparison of two runs."""
+    """Show a link to the comparison of two runs."""
     st.page_link(
         st.session_state["pages"]["compare"],
         label=label,
@@ -19,7 +19,7 @@ def show(base: str, other: str, label: str) -> None:
 
 
 def show_by_age(runs: Sequence[str], label: str) -> None:
-    """The same, with the older of the two as the base."""
+    """Show a link to the comparison of two runs, with the older one as the base."""
     newest = select("run_id", "run_overview", {"run_id": runs}, order_by=data.LATEST_FIRST)
     other, base = data.rows(newest)["run_id"]
     show(str(base), str(other), label)

@@ -1,4 +1,4 @@
-"""The critical path of a step: over time, and what took the time on it."""
+"""The critical path of a step, over time and summed by kind and name."""
 
 import pandas as pd
 import streamlit as st
@@ -14,24 +14,25 @@ from ingest import units
 BINS = 300
 TICKS = 6
 MOST_NAMES = 8
-# The part of a step whose colour a kind has; the others have their own names'.
+# Kinds that take the colour of a part with another name.
 LIKE = {"queue": "tail", "thread": "overlap", "unexplained": "unknown"}
 HELP = (
-    "What the step waited for, from its start to the end of all that it launched. Only work on "
-    "this path can make the step shorter."
+    "The work that determined the step's length, from the step's start to the end of everything it "
+    "launched. Only changes to this work can make the step shorter."
 )
 GAIN = (
-    "Gain: by how much earlier the step's work would end if that took no time. It can be less than "
-    "its time on the path, which then leads elsewhere. The path can be longer than the wall time: "
-    "it begins with the step on the host, while the device may still work for the step before."
+    "Gain: how much earlier the step's work would end if this took no time. It can be less than "
+    "the time on the path, because another path then becomes the longest. The path can be longer "
+    "than the wall time, because it begins with the step on the host, when the device may still "
+    "run work of the previous step."
 )
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
 
 def _of(view: View) -> dict[str, Scalar]:
-    """The conditions that a row is of the view's path; empty where it has not one path.
+    """Return the conditions for rows of the view's path, or nothing if it has no single path.
 
-    The view has one if it is of one step, or of a recording without steps, in one file.
+    The view has a path if it is about one step, or a recording without steps, in one file.
     """
     is_one = not view.steps.is_whole and view.steps.first == view.steps.last
     if view.device is None or not (is_one or formatting.missing(view.measured.step)):
@@ -46,7 +47,7 @@ def _of(view: View) -> dict[str, Scalar]:
 
 
 def over_time(view: View) -> None:
-    """The path as a strip: what the step waited for at each time."""
+    """Draw the path as a strip: what the step waited for over time."""
     if not (path := _of(view)):
         return
     query = select(
@@ -64,8 +65,8 @@ def over_time(view: View) -> None:
     frame = frame.assign(
         start_ns=frame["start_ns"] - since,
         end_ns=frame["end_ns"] - since,
-        place=frame["kind"].map(order.index),
-    ).sort_values(["start_ns", "place"])
+        order=frame["kind"].map(order.index),
+    ).sort_values(["start_ns", "order"])
     strip = frame.assign(
         start=frame["start_ns"],
         end=frame["end_ns"],
@@ -82,7 +83,7 @@ def over_time(view: View) -> None:
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
     st.caption(
-        "From its start on the host to the end of all that it launched: "
+        "From the step's start on the host to the end of everything it launched: "
         f"{formatting.duration(whole)}"
     )
     lanes.draw(
@@ -98,7 +99,7 @@ def over_time(view: View) -> None:
 
 
 def summary(view: View) -> None:
-    """What took the time on the path, by kind and by name, and what each would gain."""
+    """Show the time on the path by kind and by name, with the gain of each."""
     if not (path := _of(view)):
         return
     kinds, names = _of_levels(path, ["kind"]), _of_levels(path, ["call", "kernel"])
@@ -117,7 +118,7 @@ def summary(view: View) -> None:
             frame.drop(columns="level"),
             "critical_path_summary",
             key="critical-path-kinds",
-            labels={**labels, "name": "what"},
+            labels={**labels, "name": "kind"},
             bars=["on_path_ns"],
             colours=[_colour(kind) for kind in frame["name"]],
         )
@@ -127,7 +128,7 @@ def summary(view: View) -> None:
             found.assign(level=found["level"].replace({"call": "host"})),
             "critical_path_summary",
             key="critical-path-names",
-            labels={**labels, "level": "what"},
+            labels={**labels, "level": "type"},
             bars=["gain_ns"],
         )
     st.caption(GAIN)

@@ -1,4 +1,4 @@
-"""A flame graph with a search, and below it the names that took the most."""
+"""A flame graph with a search, and a table of the names with the most time or memory."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,24 +12,24 @@ from dashboard.drawing.icicle import ALL
 from dashboard.query import Query, select
 from dashboard.widgets import menu
 
-BOX, METRIC = "box", "flame"  # in the address
+BOX, METRIC = "box", "flame"  # URL parameters
 REDRAWN = "flame_graphs_redrawn"
 SEARCH = "find"
-MOST_BOXES = 499  # with as many for others, and the whole, fewer than 1,000 in all
+MOST_BOXES = 499  # with a box for others below each, and the root, fewer than 1,000
 MOST_ROWS = 200
-FEW = 5  # with more calls around everything, the graph starts at the innermost of them
-NEARLY = 0.99  # of the whole counts as everything
+FEW = 5  # if more calls contain everything, the graph starts at the innermost of them
+NEARLY = 0.99  # fraction of the width that counts as everything
 
 
 class Metric(NamedTuple):
-    """A column of `call_stacks`, and the label of the choice."""
+    """A column of `call_stacks`, and its label."""
 
     column: str
     label: str
 
 
 def pick(metrics: Mapping[str, Metric]) -> Metric:
-    """What the graph counts, of these by label; at first the first."""
+    """Return the picked metric, by default the first. `metrics` are by label."""
     first = next(iter(metrics))
     if st.session_state.get(METRIC) not in metrics:
         st.session_state.pop(METRIC, None)
@@ -55,10 +55,10 @@ def show(
     files: str,
     runs: tuple[str, str] | None = None,
 ) -> None:
-    """The graph of calls, which `flame_graph` reads, and the names in it that took most.
+    """Show the flame graph of calls, and the names in it that took the most.
 
-    `column` tells the unit of values by its ending. `runs` are what two runs are called, of
-    which the graph shows the difference.
+    `calls` is the input of the macro `flame_graph`. The ending of `column` is the unit of the
+    values. `runs` are the names of two runs whose difference the graph shows.
     """
     written = formatting.size if column.endswith("_bytes") else formatting.duration
     box = _box(calls)
@@ -70,13 +70,13 @@ def show(
     if runs:
         first, second = (f"**{formatting.literal(run)}**" for run in runs)
         st.caption(
-            f"Red took more in {second} than in {first}, blue less. A box is as wide as the larger "
-            "value of each call in it, so that the whole may be more than either run."
+            f"Red boxes took more in {second} than in {first}, blue boxes less. The width counts "
+            "the larger value of each call, so the total may be more than that of either run."
         )
     else:
         known = set(boxes["category"])
         charts.legend({b.label: b.colour for kind, b in colours.BOXES.items() if kind in known})
-    _way_up(calls, box)
+    _callers(calls, box)
     clicked = icicle.draw(
         boxes,
         written,
@@ -86,7 +86,7 @@ def show(
     )
     if clicked:
         st.query_params[BOX] = clicked
-        # Plotly has zoomed by itself: the graph is drawn anew though it may show the same box.
+        # Plotly has zoomed by itself, so redraw the graph even if it shows the same box.
         st.session_state[REDRAWN] = st.session_state.get(REDRAWN, 0) + 1
         st.rerun(scope="fragment")
     names = _names(calls, box, column, search, runs is not None)
@@ -95,7 +95,7 @@ def show(
     frame = data.rows(names)
     inside = "" if box is None else " inside the box"
     if frame.empty:
-        st.caption(f"Nothing{inside} has **{formatting.literal(search)}** in its name.")
+        st.caption(f"No name{inside} contains **{formatting.literal(search)}**.")
         return
     tables.show(
         frame,
@@ -110,21 +110,24 @@ def show(
         bars=[f"change_{column.rpartition('_')[2]}" if runs else "percent"],
         colours=[colours.NEUTRAL] * len(frame) if runs else (),
     )
-    said = f"What took the most itself{inside}, by name."
+    caption = f"The names with the largest self values{inside}."
     if len(frame) == MOST_ROWS:
-        said += f" The first {MOST_ROWS}; a search finds others."
+        caption += f" The first {MOST_ROWS} are shown. Search to find others."
     if boxes["id"].isna().any():
-        said += f" The graph shows the {boxes['id'].count():,} largest boxes."
-    st.caption(said)
+        caption += f" The graph shows the {boxes['id'].count():,} largest boxes."
+    st.caption(caption)
 
 
 def _box(calls: Query) -> str | None:
-    """The box in the address; else the innermost one that is around nearly all, if many are."""
-    asked = st.query_params.get(BOX)
-    if asked == ALL:
+    """Return the box in the URL, else the default box; None is the root.
+
+    If many boxes contain nearly everything, the default is the innermost of them.
+    """
+    chosen = st.query_params.get(BOX)
+    if chosen == ALL:
         return None
-    if asked and not data.rows(_select("id", calls, asked, most=1)).empty:
-        return asked
+    if chosen and not data.rows(_select("id", calls, chosen, most=1)).empty:
+        return chosen
     boxes = data.rows(_select("id, caller_id, width", calls, None))
     whole = boxes["width"][boxes["caller_id"].isna()].sum()
     wide = boxes[boxes["id"].notna() & (boxes["width"] >= NEARLY * whole)]
@@ -135,8 +138,8 @@ def _box(calls: Query) -> str | None:
     return around[-1] if len(around) > FEW else None
 
 
-def _way_up(calls: Query, box: str | None) -> None:
-    """Buttons that lead out of the box that is looked at."""
+def _callers(calls: Query, box: str | None) -> None:
+    """Show buttons that lead from the current box to its caller and to the root."""
     if box is None:
         return
     (row,) = data.rows(select("caller_id, name", "calls", {"id": box}, given={"calls": calls}))[

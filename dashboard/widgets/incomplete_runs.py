@@ -1,4 +1,4 @@
-"""What pages say of runs whose files failed or ended early: what is missing looks like idleness."""
+"""Notices about runs whose files failed or ended early. Missing events look like idle time."""
 
 from collections.abc import Sequence
 
@@ -13,46 +13,46 @@ MOST_NAMED = 3
 
 
 def warn(runs: Sequence[str]) -> None:
-    """One warning for all of the runs, and the way to the files; nothing where all are whole."""
-    if said := warning(runs):
-        st.warning(said, icon=":material/running_with_errors:")
+    """Show one warning for all of the runs, with a link to their files, if any are incomplete."""
+    if text := warning(runs):
+        st.warning(text, icon=":material/running_with_errors:")
         st.page_link(
             st.session_state["pages"]["runs"],
-            label="Their files, on page Runs",
+            label="Show the files on page Runs",
             icon=":material/list:",
         )
 
 
 def warning(runs: Sequence[str]) -> str:
-    """Which of the runs are damaged, and what that does to their figures; else empty."""
+    """Return which runs are incomplete and how that affects their metrics, or an empty text."""
     damaged = _damaged(runs)
     with_device = damaged["devices"] > 0
     consequences = {
-        "what is missing looks like idle time": damaged[with_device],
+        "missing events look like idle time": damaged[with_device],
         "no device activity was read": damaged[~with_device],
     }
     return "  \n".join(
-        f"{_files(those)} ended early or failed: {consequence}."
-        for consequence, those in consequences.items()
-        if not those.empty
+        f"{_files(affected)} ended early or failed: {consequence}."
+        for consequence, affected in consequences.items()
+        if not affected.empty
     )
 
 
 def no_device(runs: Sequence[str]) -> str:
-    """Why there is nothing to say of a device, for runs that show none."""
+    """Return why runs show no device."""
     if _damaged(runs).empty:
         return "There is no device in this profile."
     return "No device activity was read."
 
 
 def stop_without_trace(runs: Sequence[str]) -> None:
-    """Ends a page about time with a word where the runs hold no trace."""
+    """Show a notice and stop a page about time if the runs have no trace."""
     if data.rows(
         select("run_id", "sources", {"run_id": runs, "complete_events >=": 0}, limit=1)
     ).empty:
         _stop_without_profile(runs)
         st.info(
-            "There is no trace here: the page Memory shows what was recorded.",
+            "There is no trace here. The page Memory shows what was recorded.",
             icon=":material/memory_alt:",
         )
         st.page_link(
@@ -65,7 +65,7 @@ def stop_without_trace(runs: Sequence[str]) -> None:
 
 
 def _stop_without_profile(runs: Sequence[str]) -> None:
-    """Ends a page with the reason where the runs failed before anything was recorded."""
+    """Show the error and stop the page if the runs failed before anything was recorded."""
     profiles = select("1", "sources", {"run_id": runs, "kind <>": "run_json"}, limit=1)
     if not data.rows(profiles).empty:
         return
@@ -80,7 +80,7 @@ def _stop_without_profile(runs: Sequence[str]) -> None:
 
 
 def no_activity(run: str) -> None:
-    """Says so on a page about time, for a run without an operator or a kernel."""
+    """Show a notice on a page about time, for a run without operators and kernels."""
     stop_without_trace([run])
     st.info("No activity was recorded in this run.", icon=":material/search_off:")
 
@@ -97,7 +97,7 @@ def _damaged(runs: Sequence[str]) -> pd.DataFrame:
 
 
 def _files(damaged: pd.DataFrame) -> str:
-    """How many files of which runs."""
+    """Return a text with the number of files of each run."""
     named = [
         f"{formatting.counted(row.problems, 'file')} of **{formatting.literal(row.run_id)}**"
         for row in damaged.head(MOST_NAMED).itertuples()

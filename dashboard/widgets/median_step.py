@@ -1,4 +1,4 @@
-"""The step that a run's metrics are of, and how much the steps of runs vary."""
+"""A run's median step, and how much its steps vary."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,45 +10,45 @@ from dashboard.drawing import formatting
 from dashboard.query import Value, select
 
 FOUND = {
-    "ProfilerStep": " of the profiler",
-    "annotation": ", each the annotation",
-    "module": ", each a call of",
+    "ProfilerStep": " from the profiler",
+    "annotation": " from annotation",
+    "module": " from calls of",
 }
 
 
 def name(steps_from: str) -> str:
-    """What a run's metrics are of: its median step, or without steps all that was recorded."""
+    """Return what a run's metrics cover: its median step, or the whole recording without steps."""
     return "the median step" if steps_from in FOUND else "the whole recording"
 
 
 def described(metrics: Any) -> str:
-    """Which step it is, of how many, how these were found, and how long the middle half takes.
+    """Return a text on the number and origin of a run's steps, the median, and the middle half.
 
     `metrics` is a row of view `run_metrics`.
     """
     if metrics.steps_from not in FOUND:
-        return "no steps were found, so that the whole recording counts as one"
+        return "no steps were found, so the whole recording counts as one"
     named = f" `{formatting.clipped(str(metrics.step_name), 80)}`"
     named = "" if metrics.steps_from == "ProfilerStep" else named
     found = f"{formatting.counted(int(metrics.steps), 'step')}{FOUND[metrics.steps_from]}{named}"
     if metrics.steps == 1:
         return found
     times = " to ".join(map(formatting.duration, (metrics.q1_wall_ns, metrics.q3_wall_ns)))
-    return f"{found}, the median is step {int(metrics.step)}; half of them take {times}"
+    return f"{found}, median step {int(metrics.step)}, middle half {times}"
 
 
 def unsteady(runs: Sequence[str]) -> list[str]:
-    """Those of the runs whose median step may not be typical: their steps vary, or are few."""
+    """Return the runs whose median step may not be typical: their steps vary, or are few."""
     where: dict[str, Value] = {"is_slowest": True, "is_steady": False}
     found = set(data.rows(select("run_id", "run_metrics", where))["run_id"])
     return [run for run in runs if run in found]
 
 
 def warn(run: str) -> None:
-    """Says so where the run's median step may not be typical."""
+    """Warn if the run's median step may not be typical."""
     if unsteady([run]):
         st.warning(
             f"The median step of **{formatting.literal(run)}** may not be typical: its steps vary "
-            "by more than 10%, or are fewer than three.",
+            "by more than 10%, or there are fewer than three.",
             icon=":material/balance:",
         )

@@ -1,4 +1,4 @@
-"""The menu of a chart or table: its SQL, its rows as files, and a link to the page as it is."""
+"""The menu of a chart or table: its SQL, its rows as files, and a link to the page."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,9 +9,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.query import Query
 
-LONGEST_LINK = 6_000  # characters of a query that browsers and proxies carry in an address
-TALL = 1_500  # characters of a query that scrolls
-# Browsers let a page write the clipboard only over https, and on this machine.
+LONGEST_LINK = 6_000  # characters of a query that browsers and proxies accept in a URL
+TALL = 1_500  # characters of a query; the box of a longer one scrolls
+# Browsers let a page write to the clipboard only over HTTPS or on localhost.
 LINK = """export default function ({ parentElement }) {
     const button = parentElement.querySelector("button");
     button.onclick = async () => {
@@ -35,22 +35,22 @@ def heading(
     anchor: str | Literal[False] = False,
     files: str = "",
 ) -> None:
-    """The heading of a chart or table, with its menu at its right."""
+    """Show the heading of a chart or table, with its menu to the right."""
     with heading_line(title, anchor, help):
         show(queries, name, files)
 
 
 def heading_line(title: str, anchor: str | Literal[False] = False, help: str | None = None) -> Any:
-    """The heading of a chart or table; returns the place for its menu, at its right."""
+    """Show the heading of a chart or table. Return the container to the right for its menu."""
     line = st.container(horizontal=True, vertical_alignment="center", gap="small")
     line.subheader(title, anchor=anchor, width="content", help=help)
     return line
 
 
 def show(queries: Mapping[str, Query], name: str, files: str = "") -> None:
-    """The menu alone. `queries` by title; `name` is that of the files, without an extension.
+    """Show the menu for queries by title.
 
-    `files` is what the names of the files begin with.
+    `name` is the file name of downloads without an extension, and `files` is its prefix.
     """
     with st.popover(
         ":material/more_horiz:",
@@ -88,7 +88,7 @@ def _query(query: Query, name: str, files: str) -> None:
 
 
 def downloads(formats: Mapping[str, Callable[[], Any]], name: str, files: str = "") -> None:
-    """A button for each format; the file is made when it is asked for."""
+    """Show a button for each format. A click on it creates the file."""
     for extension, make in formats.items():
         st.download_button(
             extension.upper() if extension == "csv" else extension.capitalize(),
@@ -103,7 +103,7 @@ def downloads(formats: Mapping[str, Callable[[], Any]], name: str, files: str = 
 
 @cache
 def _link() -> Any:
-    """A button that copies the address of the page, with all that is selected by then."""
+    """Return the component of a button that copies the page's current URL."""
     return st.components.v2.component(
         "tracehouse_link",
         html='<button type="button" class="link">Copy the link to this page</button>',

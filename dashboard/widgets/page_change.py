@@ -1,4 +1,4 @@
-"""A change of page that a click asks for."""
+"""Changes of page on a click."""
 
 from collections.abc import Mapping
 
@@ -6,14 +6,14 @@ import streamlit as st
 
 from dashboard.widgets.run_picker import RUN_KEY
 
-ASKED = "page_change"
+REQUESTED = "page_change"
 DEVICE = "device"
 
 
-def ask(page: str, address: Mapping[str, str]) -> None:
-    """Asks for a page about the run in an address, in answer to a widget's callback.
+def request(page: str, address: Mapping[str, str]) -> None:
+    """Request a page with URL parameters, from the callback of a widget.
 
-    It opens before the page that was clicked on is drawn anew.
+    The page opens before the current page is redrawn.
     """
     run = address[RUN_KEY]
     picked = st.session_state["runs"]
@@ -26,11 +26,11 @@ def ask(page: str, address: Mapping[str, str]) -> None:
         st.session_state[key] = value
         st.session_state["chosen"].add(key)
     others = {key: value for key, value in address.items() if key not in (RUN_KEY, DEVICE)}
-    st.session_state[ASKED] = page, others
+    st.session_state[REQUESTED] = page, others
 
 
 def carry_out() -> None:
-    """Opens the page that was asked for, if any."""
-    if ASKED in st.session_state:
-        page, query_params = st.session_state.pop(ASKED)
+    """Open the requested page, if any."""
+    if REQUESTED in st.session_state:
+        page, query_params = st.session_state.pop(REQUESTED)
         st.switch_page(st.session_state["pages"][page], query_params=query_params)

@@ -1,4 +1,4 @@
-"""Perfetto in a page: a frame that shows a trace."""
+"""A frame that shows a trace in Perfetto."""
 
 import streamlit as st
 
@@ -8,11 +8,11 @@ PATH = "/perfetto"
 
 
 def prefix() -> str:
-    """Where the routes are that serve traces and Perfetto."""
+    """Return the path prefix of the routes that serve traces and Perfetto."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{PATH}" if base else PATH
 
 
 def show(query: str, height: int) -> None:
-    """The trace that a query of `view` asks for, in a frame of some pixels."""
+    """Show the trace for a query string of the route `view`; `height` is in pixels."""
     frame.show(f"{prefix()}/view?{query}", "Perfetto", height, key="perfetto")

@@ -1,4 +1,4 @@
-"""What pages say of runs that torch.compile held up while they were measured."""
+"""A warning about runs in which torch.compile recompiled code during the measurement."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,11 @@ LONGEST = 300  # characters of a reason
 
 
 def warn(runs: Sequence[str]) -> None:
-    """One warning for all of the runs that recompiled while they were measured, and why."""
+    """Show one warning for all runs that recompiled while they were measured, with the reasons."""
     frame = data.rows(
         select("*", "measured_recompiles", {"run_id": runs}, order_by="recompiles DESC, run_id")
     )
-    said = [
+    sentences = [
         f"**{formatting.literal(row.run_id)}** recompiled "
         f"{formatting.counted(row.recompiles, 'time')} while it was measured, in "
         f"{formatting.duration(row.dur_ns)}{_because(list(row.reasons))}."
@@ -25,13 +25,13 @@ def warn(runs: Sequence[str]) -> None:
     ]
     if len(frame) > MOST_NAMED:
         others = formatting.counted(len(frame) - MOST_NAMED, "other run")
-        said.append(f"So did {others}.")
-    if said:
-        st.warning("  \n".join(said), icon=":material/restart_alt:")
+        sentences.append(f"{others} recompiled too.")
+    if sentences:
+        st.warning("  \n".join(sentences), icon=":material/restart_alt:")
 
 
 def _because(reasons: list[str]) -> str:
-    """The reason that cost most, and how many others there are."""
+    """Return the reason that took the most time, and the number of other reasons."""
     if not reasons:
         return ""
     more = f", and {formatting.counted(len(reasons) - 1, 'other reason')}" if reasons[1:] else ""

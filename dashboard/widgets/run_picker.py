@@ -1,4 +1,4 @@
-"""Which runs, and which device of them, the pages are about: in the sidebar and in the URL."""
+"""The pickers for runs, in the sidebar, and for their devices. The URL holds the choices."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from dashboard.widgets import zoom
 
 RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
-STEP_KEY = "step"  # in the address: median, all, 3 or 3-7
-KEPT_STEP = "kept_step"  # what was chosen, for the next page
-LONGEST_VALUE = 1_000  # characters of a ticked name that the URL carries
+STEP_KEY = "step"  # in the URL: median, all, 3 or 3-7
+KEPT_STEP = "kept_step"  # the chosen steps, for the next page
+LONGEST_VALUE = 1_000  # characters; longer names of selected rows are not put into the URL
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device of a rank, or in a run without devices its host."""
+    """A device of a rank, or the host of a rank without devices."""
 
     rank: int
     device: int | None
@@ -28,30 +28,31 @@ class Device:
 
     @property
     def label(self) -> str:
-        """As in the picker and in the URL."""
+        """The label in the picker and in the URL."""
         if self.is_host:
             return f"rank {self.rank} host"
         return f"rank {self.rank} device {'?' if self.device is None else self.device}"
 
     def where(self) -> dict[str, Scalar]:
-        """The conditions that a view's row is about this device."""
+        """Return the conditions for rows of a view about this device."""
         return {"rank": self.rank, "device": self.device}
 
 
 def pick_runs(run_ids: Sequence[str], is_new_page: bool) -> list[str]:
-    """The picker in the sidebar; says which runs of the URL are not in the store.
+    """Show the picker in the sidebar. Return the picked runs.
 
-    A link to another page may be about other runs than those picked before.
+    Runs in the URL that the store does not have are kept for `say_unknown`. On a new page, runs in
+    the URL replace the picked runs, because a link may name other runs.
     """
-    asked = list(st.query_params.get_all(RUN_KEY))
-    if is_new_page and asked:
-        st.session_state[RUN_KEY] = list(dict.fromkeys(run for run in asked if run in run_ids))
+    requested = list(st.query_params.get_all(RUN_KEY))
+    if is_new_page and requested:
+        st.session_state[RUN_KEY] = list(dict.fromkeys(run for run in requested if run in run_ids))
     if RUN_KEY in st.session_state:  # a run may have been removed since
-        asked += st.session_state[RUN_KEY]
+        requested += st.session_state[RUN_KEY]
         st.session_state[RUN_KEY] = [run for run in st.session_state[RUN_KEY] if run in run_ids]
-    elif len(run_ids) == 1 and not asked:
+    elif len(run_ids) == 1 and not requested:
         st.session_state[RUN_KEY] = list(run_ids)
-    unknown = dict.fromkeys(run for run in asked if run and run not in run_ids)
+    unknown = dict.fromkeys(run for run in requested if run and run not in run_ids)
     if unknown:
         st.session_state["unknown_runs"] = list(unknown)
     picked = st.multiselect(
@@ -59,8 +60,8 @@ def pick_runs(run_ids: Sequence[str], is_new_page: bool) -> list[str]:
         run_ids,
         key=RUN_KEY,
         bind="query-params",
-        placeholder="Pick one or several",
-        help="Newest first. The pages are about these runs; the address carries them.",
+        placeholder="Pick one or more",
+        help="Newest first. The pages show these runs. The URL contains them.",
         on_change=_other_runs,
     )
     return [str(run) for run in picked]
@@ -72,14 +73,14 @@ def _other_runs() -> None:
 
 
 def _forget_step() -> None:
-    """The step and stretch that were selected are those of another run."""
+    """Forget the selected steps and zoom, because they belong to another run."""
     zoom.forget()
     st.query_params.pop(STEP_KEY, None)
     st.session_state.pop(KEPT_STEP, None)
 
 
 def search(placeholder: str, key: str = "q") -> str:
-    """A box for text to look for; the URL carries it under `key`."""
+    """Show a search box. Return its text, which the URL contains as `key`."""
     text = st.text_input(
         "Search",
         key=key,
@@ -92,7 +93,7 @@ def search(placeholder: str, key: str = "q") -> str:
 
 
 def remember(key: str, value: str | None) -> None:
-    """Puts what was ticked into the URL, or takes it out; too long a value stays out."""
+    """Put a selected value into the URL, or remove it. A value that is too long is left out."""
     if value is not None and len(value) <= LONGEST_VALUE:
         if st.query_params.get(key) != value:
             st.query_params[key] = value
@@ -101,19 +102,19 @@ def remember(key: str, value: str | None) -> None:
 
 
 def say_unknown() -> None:
-    """A warning about runs that the URL names and the store does not hold."""
+    """Warn about runs in the URL that the store does not have."""
     for run in st.session_state.get("unknown_runs", []):
-        if data.is_left_out(run):  # which each page says already
+        if data.is_left_out(run):  # each page already warns about these
             continue
         st.warning(
             f"There is no run **{formatting.literal(formatting.clipped(run, 120))}** in this "
-            "store: it was removed, or the link is of another store.",
+            "store. It was removed, or the link belongs to another store.",
             icon=":material/search_off:",
         )
 
 
 def ask_for_runs() -> None:
-    """What to say on a page that needs a run and has none."""
+    """Show a notice on a page that needs a run if none is picked."""
     st.info(
         "Pick a run in the list on the left, or on the page Runs.", icon=":material/arrow_back:"
     )
@@ -121,7 +122,7 @@ def ask_for_runs() -> None:
 
 
 def measured_devices(run: str) -> list[Device]:
-    """The devices that a run's metrics are of, or the hosts in a run without; slowest first."""
+    """Return the measured devices of a run, or its hosts if it has no devices, slowest first."""
     query = select(
         "rank, device, measure",
         "run_metrics",
@@ -139,13 +140,12 @@ def measured_devices(run: str) -> list[Device]:
 
 
 def choose_by_short_url(key: str, options: Mapping[str, tuple[int, int | None]]) -> None:
-    """Chooses the option that a short form in the URL means.
+    """Choose the option that a short form in the URL names.
 
-    `options` are labels with their rank and device. Short forms: `0`, `cuda:0`, `rank 1 cuda:0`;
-    without a rank, the first device of that number.
+    `options` are labels with their rank and device. Short forms are `0`, `cuda:0` and
+    `rank 1 cuda:0`. Without a rank, choose the first device with that number.
     """
-    asked = st.query_params.get(key, "")
-    short = SHORT_DEVICE.fullmatch(asked)
+    short = SHORT_DEVICE.fullmatch(st.query_params.get(key, ""))
     if key in st.session_state or not short:
         return
     for label, (rank, device) in options.items():
@@ -155,7 +155,7 @@ def choose_by_short_url(key: str, options: Mapping[str, tuple[int, int | None]])
 
 
 def choose(key: str) -> None:
-    """Notes that someone chose here: a page's default is no choice for the next page."""
+    """Record that the user made this choice. A default is not kept for the next page."""
     st.session_state.setdefault("chosen", set()).add(key)
     if key == "device":
         zoom.forget()
@@ -164,7 +164,7 @@ def choose(key: str) -> None:
 
 
 def pick_device(devices: Sequence[Device]) -> Device:
-    """One of the devices, at first the first. Asks only where there is a choice."""
+    """Return the picked device, by default the first. Show a picker only if there are several."""
     if len(devices) == 1:
         return devices[0]
     options = {device.label: device for device in devices}

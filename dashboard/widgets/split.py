@@ -1,4 +1,4 @@
-"""How the time of each device divides into parts, and the query of idle time by cause."""
+"""Each device's time divided into parts, and the query for idle time by cause."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ STACK = "parts"
 
 
 def show(view: View) -> None:
-    """A bar for each device: of the run's in the steps, or of all runs' in the whole recording."""
+    """Draw a bar for each device of the run in the steps, or of all runs in whole recordings."""
     is_whole = view.steps.is_whole
     options: dict[str, Any] = {"order_by": "run_id, rank, device, part", "limit": MOST_ROWS}
     if is_whole:
@@ -51,12 +51,12 @@ def show(view: View) -> None:
         stacks=[STACK],
     )
     if len(devices) > len(shown):
-        st.caption(f"The first {MOST_DEVICES} devices.")
+        st.caption(f"The first {MOST_DEVICES} devices are shown.")
 
 
 def _stacked(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for each device, its parts in one column, in the order of stacks."""
-    frame = frame.assign(place=frame["part"].map(colours.place)).sort_values("place")
+    """Return a row for each device, with its parts in one column in stacking order."""
+    frame = frame.assign(order=frame["part"].map(colours.place)).sort_values("order")
     keys = ["run_id", "rank", "device"]
     rows = [
         {**dict(zip(keys, key, strict=True)), STACK: [_part(part) for part in parts.itertuples()]}
@@ -72,9 +72,10 @@ def _part(row: Any) -> tuple[float, str, str]:
 
 
 def causes(view: View) -> Query:
-    """Idle time of the steps by cause, the longest first. Columns as in `bubble_causes`.
+    """Return the query for idle time of the steps by cause, longest first.
 
-    In a step, they add up to its idle time. Of a whole recording with a device, whole gaps count.
+    The columns are those of `bubble_causes`. The causes in a step add up to its idle time. In a
+    whole recording with a device, complete gaps count.
     """
     columns = "cause, percent, bubble_ns, bubbles"
     order = "bubble_ns DESC, cause"

@@ -1,4 +1,4 @@
-"""Stages of a pipeline's call, and the classes of blocks in them, as rows of a table."""
+"""Table rows for the stages of a pipeline call and their block classes."""
 
 import pandas as pd
 
@@ -9,14 +9,14 @@ TITLE = "Stages of the pipeline"
 
 
 def labelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `stage_summary` or `stage_diff` with one name in `stage`, indented by its level."""
+    """Return rows of `stage_summary` or `stage_diff` with their names, indented, in `stage`."""
     names = [_name(row.level, row.stage, row.block_class) for row in frame.itertuples()]
     return frame.assign(stage=names).drop(columns=["level", "block_class"])
 
 
 def _name(level: object, stage: object, block: object) -> str:
     if level == "call":
-        return "the call"
+        return "call"
     if level == "stage":
         return INDENT + str(stage)
     return 2 * INDENT + ("outside of blocks" if formatting.missing(block) else str(block))

@@ -1,4 +1,4 @@
-"""What the time of some steps consists of, as a table with bars."""
+"""The parts of the wall time of some steps, as a table with bars."""
 
 import streamlit as st
 
@@ -9,13 +9,13 @@ from dashboard.widgets import menu
 from dashboard.widgets.view import View
 
 EXPLAINED = (
-    "The parts add up to the wall time. Work that overlaps counts in each of its parts, and is "
-    "taken off once as `overlap`."
+    "The parts add up to the wall time. Work that overlaps counts in each of its parts. The part "
+    "`overlap` is negative and corrects for that."
 )
 
 
 def show(view: View) -> None:
-    """A row for each part that takes time, the longest first."""
+    """Show a row for each part that takes time, longest first."""
     query = select(
         "part, ns AS part_ns, percent",
         "parts_of_steps",

@@ -1,4 +1,4 @@
-"""Which steps of a run a page is about: the median one, a range, or all of the recording."""
+"""The picker for steps of a run: the median step, a range of steps, or the whole recording."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ HINT = "Wall time of each step.  \nClick a step, or drag over several."
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps from one to another, both included; without bounds, the whole recording."""
+    """A range of steps, both ends included; without bounds, the whole recording."""
 
     first: int | None
     last: int | None
@@ -30,35 +30,35 @@ class Steps:
 
     @property
     def bounds(self) -> tuple[Scalar, Scalar]:
-        """As the macros over steps take them."""
+        """The arguments of macros over steps."""
         return self.first, self.last
 
     @property
     def key(self) -> str:
-        """As addresses have it."""
+        """The value of the URL parameter."""
         if self.is_whole:
             return ALL
         return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the whole recording, with what lies between and around the steps."""
+        """Whether it is the whole recording, with the time between and around the steps."""
         return self.first is None
 
     def where(self) -> dict[str, Scalar]:
-        """The conditions that a row with a column `step` is of these steps."""
+        """Return the conditions for rows of these steps, by their column `step`."""
         return {} if self.is_whole else {"step >=": self.first, "step <=": self.last}
 
     @property
     def for_files(self) -> str:
-        """What the names of files about these steps say of them."""
+        """The part of a file name for these steps."""
         if self.is_whole:
             return "whole"
         one = self.first == self.last
         return f"step-{self.first}" if one else f"steps-{self.first}-{self.last}"
 
     def has(self, step: int) -> bool:
-        """Whether a step is one of these."""
+        """Return whether a step is in the range."""
         if self.first is None or self.last is None:
             return True
         return self.first <= step <= self.last
@@ -68,14 +68,14 @@ WHOLE = Steps(None, None, "the whole recording")
 
 
 def numbers_of(run: str, device: Device) -> list[int]:
-    """The numbers of a device's steps, in order."""
+    """Return the numbers of a device's steps, in order."""
     where = {"run_id": run, **device.where(), "step >=": 0}
     found = data.rows(select("DISTINCT step", "step_metrics", where, order_by="step"))
     return [int(number) for number in found["step"]]
 
 
 def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
-    """The control, and the steps chosen: here, in the address, or on the page before.
+    """Show the picker. Return the steps chosen here, in the URL, or on the previous page.
 
     `default` is `median` or `all`.
     """
@@ -94,15 +94,15 @@ def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
         key=CONTROL,
         label_visibility="collapsed",
         on_change=lambda: choose(st.session_state[CONTROL] or choice),
-        help="Click a bar of the chart of steps to pick that step; drag over several for a range.",
+        help="Click a bar in the chart of steps to pick a step. Drag over bars to pick a range.",
     )
     return _of(choice, median)
 
 
 def choose(choice: str | None) -> None:
-    """Puts a choice into the address, or takes it out."""
+    """Put a choice into the URL, or remove it."""
     if choice != st.query_params.get(STEP_KEY):
-        zoom.forget()  # it is of other steps
+        zoom.forget()  # the zoom belongs to other steps
     st.session_state[KEPT_STEP] = choice
     if choice is None:
         st.query_params.pop(STEP_KEY, None)
@@ -111,22 +111,22 @@ def choose(choice: str | None) -> None:
 
 
 def _choice(numbers: Sequence[int], default: str) -> str:
-    """What the address says, else what was chosen on another page.
+    """Return the choice in the URL, else the choice on the previous page, else the default.
 
-    A choice without any step is dropped.
+    A choice that matches no step is dropped.
     """
-    asked = st.query_params.get(STEP_KEY)
-    if asked is None and st.session_state.pop("is_new_page", False):
-        asked = st.session_state.get(KEPT_STEP)
-    found = RANGE.fullmatch(asked or "")
+    choice = st.query_params.get(STEP_KEY)
+    if choice is None and st.session_state.pop("is_new_page", False):
+        choice = st.session_state.get(KEPT_STEP)
+    found = RANGE.fullmatch(choice or "")
     if found:
         first, last = int(found[1]), int(found[2] or found[1])
         if not any(first <= number <= last for number in numbers):
-            asked = None
-    elif asked not in LABELS:
-        asked = None
-    choose(asked)
-    return asked or default
+            choice = None
+    elif choice not in LABELS:
+        choice = None
+    choose(choice)
+    return choice or default
 
 
 def _of(choice: str, median: int) -> Steps:
@@ -141,15 +141,15 @@ def _of(choice: str, median: int) -> Steps:
 
 
 def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
-    """The time of each step as a bar of its parts, in a tall chart with axes or in a low strip.
+    """Draw each step as a bar of its parts, in a tall chart with axes or in a low strip.
 
-    A click picks a step, a drag a range; the others are faint.
+    A click picks a step, and a drag picks a range. Steps that are not picked are faint.
     """
     numbers = numbers_of(run, device)
     if not numbers:
         if is_tall:
             st.subheader("Steps", anchor=False)
-            st.caption("No steps were found: the whole recording counts as one.")
+            st.caption("No steps were found, so the whole recording counts as one.")
         return
     if len(numbers) == 1 and not is_tall:
         return
@@ -179,17 +179,18 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             st.caption(HINT, width="content")
     if is_tall and (frame["ns"] < 0).any():
         st.caption(
-            "Where work overlaps, bars are drawn shorter, so that a step is as high as its time."
+            "If work overlaps, the bars of the work are shortened, so that each step is as high as "
+            "its wall time."
         )
     if len(shown) < len(numbers):
         st.caption(
-            f"Steps {shown[0]:,} to {shown[-1]:,} of {len(numbers):,} are shown. `step=` in the "
-            "address takes any."
+            f"Steps {shown[0]:,} to {shown[-1]:,} of {len(numbers):,} are shown. To pick another "
+            "step, set `step=` in the URL."
         )
 
 
 def _around(numbers: Sequence[int], steps: Steps) -> Sequence[int]:
-    """So many numbers as are shown, with the picked ones as far in the middle as can be."""
-    picked = next((place for place, number in enumerate(numbers) if steps.has(number)), 0)
+    """Return the at most MOST_BARS numbers that are shown, centred on the picked ones."""
+    picked = next((index for index, number in enumerate(numbers) if steps.has(number)), 0)
     first = max(0, min(picked - MOST_BARS // 2, len(numbers) - MOST_BARS))
     return numbers[first : first + MOST_BARS]

@@ -1,4 +1,4 @@
-"""The timeline of a device or host: how busy it was, its gaps and what ran; with zoom."""
+"""The timeline of a device or host: its occupancy, its gaps and what ran, with zoom."""
 
 from collections.abc import Callable
 from functools import cache
@@ -22,7 +22,7 @@ LIMITS = {
     "activities": (MOST_ACTIVITIES, "activities of the device"),
     "host": (MOST_ACTIVITIES, "operators of the host"),
 }
-# Where the page was already scrolled past the timeline; the charts are drawn anew by then.
+# Scroll back to the timeline if a gap is selected below it. Wait until the charts are redrawn.
 SCROLL = """export default function ({ data, parentElement }) {
     const top = parentElement.querySelector(".top");
     const isNew = top.gap !== undefined && top.gap !== data.gap && data.gap !== null;
@@ -40,10 +40,10 @@ COLUMNS = "lane, part, start_ns, end_ns, dur_ns, name, op, host_frame, before_ke
 
 
 class Strips(NamedTuple):
-    """More strips above the lanes: their queries for a stretch, and the strips of the rows.
+    """More strips above the lanes.
 
-    The queries get the Unix times of the stretch; the rows have times since the recording's start.
-    The text says what the strips show.
+    `text` describes the strips. `queries` returns their queries for a range of Unix times. `drawn`
+    returns the strips for rows with times since the start of the recording.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Strips(NamedTuple):
 
 @st.fragment
 def show(view: View, more: Strips | None = None) -> None:
-    """Draws the stretch that the URL names, else the steps of the view. A drag zooms in."""
+    """Draw the time range in the URL, by default the view's steps. A drag zooms in."""
     start_ns, end_ns = recorded(view)
     whole = end_ns - start_ns
     of_steps = stretch_of_steps(view, start_ns, whole)
@@ -92,27 +92,27 @@ def show(view: View, more: Strips | None = None) -> None:
         on_zoom=zoom.TIME.to,
         steps=since_start(steps, start_ns),
     )
-    said = ["Drag to zoom in.", *([more.text] if more else [])]
+    sentences = ["Drag to zoom in.", *([more.text] if more else [])]
     if len(steps):
-        said.append("Dashed lines mark where a step begins and ends on the host.")
+        sentences.append("Dashed lines mark the start and end of a step on the host.")
         if not view.is_host:
-            said.append(
-                "Its work can end later, while the next step runs: the stretch of a step can be "
-                "longer than its wall time."
+            sentences.append(
+                "The work of a step can end later, while the next step runs, so the range shown "
+                "for a step can be longer than its wall time."
             )
     left_out = [
-        f"the {most:,} longest {those}"
-        for what, (most, those) in LIMITS.items()
+        f"the {most:,} longest {items}"
+        for what, (most, items) in LIMITS.items()
         if len(frames.get(what, ())) > most
     ]
     if left_out:
-        said.append(f"Drawn are {' and '.join(left_out)}: zoom in for all.")
-    st.caption(" ".join(said))
+        sentences.append(f"The timeline shows {' and '.join(left_out)}. Zoom in to see all.")
+    st.caption(" ".join(sentences))
 
 
 @cache
 def _scroller() -> Any:
-    """Brings the timeline to the screen when a gap is ticked below it."""
+    """Return the component that scrolls to the timeline when a gap is selected below it."""
     return st.components.v2.component(
         "tracehouse_scroller",
         html='<div class="top" style="scroll-margin-top: 1rem"></div>',
@@ -121,7 +121,7 @@ def _scroller() -> Any:
 
 
 def described(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:
-    """What stretch the timeline shows, in words."""
+    """Return a text on the time range that the timeline shows."""
     described = zoom.described(*stretch, whole)
     if stretch == (0, whole):
         return described
@@ -135,7 +135,7 @@ def described(view: View, stretch: tuple[int, int], of_steps: tuple[int, int], w
 
 
 def steps_between(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
-    """The steps of the stretch, as the host ran them; none where they are too many to mark."""
+    """Return the steps in a time range, as the host ran them, or no rows if there are too many."""
     query = select(
         "step, start_ns, start_ns + dur_ns AS end_ns",
         "step_metrics",
@@ -153,7 +153,7 @@ def steps_between(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
 
 
 def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
-    """What the charts show, from one Unix time to another, ns."""
+    """Return the queries of the charts for a range of Unix times in ns."""
     rank = view.device.rank if view.device else 0
     inside = {"start_ns <": until_ns, "end_ns >": since_ns}
     longest = "dur_ns DESC, start_ns"
@@ -165,10 +165,10 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
         order_by=longest,
         limit=MOST_ACTIVITIES + 1,
     )
-    stretch = [since_ns, until_ns, BINS]
+    time_range = [since_ns, until_ns, BINS]
     columns = "start_ns, end_ns, part, part_ns, percent"
     if view.is_host:
-        arguments = [view.run, rank, *stretch]
+        arguments = [view.run, rank, *time_range]
         busy = call(columns, "host_occupancy", arguments, "start_ns, part")
         gaps = select(
             f"{ingest.literal(timeline_chart.GAPS)} AS lane, part, start_ns, end_ns, dur_ns",
@@ -181,7 +181,7 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
         return {"busy": busy, "gaps": gaps, "host": host}
     where = {**view.where(), **inside}
     device = view.device.device if view.device else None
-    arguments = [view.run, rank, device, *stretch]
+    arguments = [view.run, rank, device, *time_range]
     return {
         "busy": call(columns, "device_occupancy", arguments, "start_ns, part"),
         "gaps": select(
@@ -203,9 +203,9 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
 
 
 def recorded(view: View) -> tuple[int, int]:
-    """Unix ns at which the device's first activity began, and at which its last one ended.
+    """Return the start of the device's first activity and the end of its last, Unix time in ns.
 
-    Of a host, the ends of its measured time.
+    For a host, return the start and end of its measured time.
     """
     query = (
         select(
@@ -221,7 +221,7 @@ def recorded(view: View) -> tuple[int, int]:
 
 
 def stretch_of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
-    """From the start of the steps to the end of their work, ns since `start_ns`."""
+    """Return the start of the steps and the end of their work, in ns since `start_ns`."""
     if view.steps.is_whole:
         return 0, whole
     query = select(
@@ -234,5 +234,8 @@ def stretch_of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
 
 
 def since_start(frame: pd.DataFrame, start_ns: int) -> pd.DataFrame:
-    """The same rows with times since `start_ns`, ns: a browser draws Unix ns inexactly."""
+    """Return the rows with times in ns since `start_ns`.
+
+    A browser's numbers are too inexact for Unix times in ns.
+    """
     return frame.assign(**{column: frame[column] - start_ns for column in ("start_ns", "end_ns")})

@@ -1,4 +1,4 @@
-"""The chart of a timeline: how busy a device or host was, and what ran or idled when."""
+"""The chart of a timeline: the occupancy of a device or host, and what ran when."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,9 +9,9 @@ from dashboard.drawing.lanes import Mark
 from ingest import units
 
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
-HOST = "operators on the host"  # the part of all lanes of the host below those of a device
+HOST = "operators on the host"  # the part of all host lanes below the lanes of a device
 TICKS = 6
-PLACES = 100  # of a chart, whose times are written apart on hover
+PLACES = 100  # tooltips distinguish this many start times over the width of the chart
 
 
 def draw(
@@ -29,14 +29,20 @@ def draw(
     on_zoom: Callable[[int, int], None],
     steps: pd.DataFrame | None = None,
 ) -> None:
-    """Strips, such as of how busy it was, above a lane for each stream or thread.
+    """Draw strips, for example of occupancy, above a lane for each stream or thread.
 
-    They go from `since` to `until`. `strips` by name are as `lanes.draw` takes them; `strip` makes
-    one. `moments` has what ran or idled, the longest first: lane, part, start_ns, end_ns, dur_ns,
-    where given is_faint, and the columns of `details`, which maps columns to their titles on hover.
-    `parts` are those of the legend. The chart marks where `steps` begin and end. All times are ns
-    since the start of the `origin`. A drag calls `on_zoom` with a stretch. `file` is the name of
-    the picture, `of` what is shown.
+    The chart shows the times from `since` to `until`. All times are in ns since the start of the
+    `origin`.
+
+    strips   strips by name, as in `lanes.draw`; `strip` makes one
+    moments  activities and gaps, longest first: lane, part, start_ns, end_ns, dur_ns, the columns
+             of `details`, and optionally is_faint
+    parts    the parts in the legend
+    details  titles in tooltips, by column
+    file     the file name of the picture
+    of       the name of what is shown
+    on_zoom  called with the ends of a range after a drag
+    steps    steps whose start and end the chart marks
     """
     names = sorted(set(moments["lane"]), key=_lane_order)
     ticks = [
@@ -60,7 +66,7 @@ def draw(
         names,
         lanes.Axis(since, until, ticks, f"since the start of the {origin}"),
         key=key,
-        alt=f"Timeline of {of}: how busy it was, and what ran when",
+        alt=f"Timeline of {of}: its occupancy, and what ran when",
         file=file,
         legend=meanings(parts),
         details=details,
@@ -71,12 +77,12 @@ def draw(
 
 
 def legend(parts: set[str]) -> None:
-    """What the colours of the chart's parts mean."""
+    """Show the legend of the parts' colours."""
     charts.legend(meanings(parts))
 
 
 def meanings(parts: set[str]) -> dict[str, str]:
-    """The colour of each part, by the part's label."""
+    """Return the colour of each part, by label."""
     shown = [*colours.order(parts), *([HOST] if HOST in parts else [])]
     return {_label(part): _colour(part) for part in shown}
 
@@ -94,9 +100,9 @@ def _label(part: str) -> str:
 
 
 def strip(occupancy: pd.DataFrame) -> pd.DataFrame:
-    """The parts of each stretch from the bottom up, in the order of stacks."""
-    rows = occupancy.assign(place=occupancy["part"].map(colours.place))
-    rows = rows.sort_values(["start_ns", "place"])
+    """Return a strip with the parts of each bin, from the bottom up in stacking order."""
+    rows = occupancy.assign(order=occupancy["part"].map(colours.place))
+    rows = rows.sort_values(["start_ns", "order"])
     return rows.assign(
         start=rows["start_ns"],
         end=rows["end_ns"],
@@ -110,30 +116,28 @@ def strip(occupancy: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def value_strip(
-    stretches: pd.DataFrame, column: str, texts: list[str], colour: str
-) -> pd.DataFrame:
-    """A value of each stretch, as high as its share of the greatest; the texts show on hover."""
-    return stretches.assign(
-        start=stretches["start_ns"],
-        end=stretches["end_ns"],
+def value_strip(bins: pd.DataFrame, column: str, texts: list[str], colour: str) -> pd.DataFrame:
+    """Return a strip of a value in each bin, relative to the highest; `texts` are its tooltips."""
+    return bins.assign(
+        start=bins["start_ns"],
+        end=bins["end_ns"],
         colour=colour,
-        percent=100 * stretches[column] / (stretches[column].max() or 1),
-        when=when(stretches),
+        percent=100 * bins[column] / (bins[column].max() or 1),
+        when=when(bins),
         text=texts,
     )
 
 
-def when(stretches: pd.DataFrame) -> list[str]:
-    """From when to when each stretch lasts."""
+def when(bins: pd.DataFrame) -> list[str]:
+    """Return the text "start to end" for each bin."""
     return [
         f"{units.position(start, end - start)} to {units.position(end, end - start)}"
-        for start, end in zip(stretches["start_ns"], stretches["end_ns"], strict=True)
+        for start, end in zip(bins["start_ns"], bins["end_ns"], strict=True)
     ]
 
 
 def step_marks(steps: pd.DataFrame, since: int, until: int) -> list[Mark]:
-    """Where steps begin and end; a step's name at its beginning."""
+    """Return marks at the starts and ends of steps, with the name of the step at its start."""
     names = {max(row.start_ns, since): f"step {row.step:,}" for row in steps.itertuples()}
     edges = {*steps["start_ns"], *steps["end_ns"]}
     inside = sorted({edge for edge in edges if since <= edge <= until} | set(names))
@@ -141,7 +145,7 @@ def step_marks(steps: pd.DataFrame, since: int, until: int) -> list[Mark]:
 
 
 def _lane_order(lane: str) -> tuple[bool, bool, str, int]:
-    """Where a lane stands: the gaps, the streams by number, and below them the host's threads."""
+    """Return the sort key of a lane: gaps first, then streams by number, then host threads."""
     what, _, number = lane.rpartition(" ")
     return (
         lane != GAPS,

@@ -1,4 +1,4 @@
-"""The part of a chart's axis that is shown, in the URL, and the buttons that lead back to more."""
+"""The visible range of a chart's axis, kept in the URL, and the buttons to zoom out."""
 
 from dataclasses import dataclass
 
@@ -9,28 +9,31 @@ from dashboard.drawing import formatting
 
 @dataclass(frozen=True)
 class Zoom:
-    """The query parameters that hold a stretch, and the shortest one, in the axis' unit."""
+    """The URL parameters of a range, and the shortest allowed range, in the unit of the axis."""
 
     since: str
     until: str
     shortest: int
 
     def to(self, since: int, until: int, **others: str) -> None:
-        """Puts a stretch into the URL; the chart draws it. Ignores what is too short to draw.
+        """Put a range into the URL, which the chart then shows. Ignore a range that is too short.
 
-        `others` are what else to put there.
+        `others` are more URL parameters to set.
         """
         if until - since >= self.shortest:
-            # In one step, or the browser's Back would stop between the two.
+            # Set both at once, or the browser's Back would stop between the two.
             st.query_params.update({self.since: str(since), self.until: str(until), **others})
 
     def reset(self) -> None:
-        """Takes the stretch out of the URL."""
+        """Remove the range from the URL."""
         st.query_params.pop(self.since, None)
         st.query_params.pop(self.until, None)
 
     def stretch(self, whole: int, at_first: tuple[int, int] | None = None) -> tuple[int, int]:
-        """The URL's stretch where it lies on an axis from 0 to `whole`, else `at_first`, or all."""
+        """Return the range in the URL if it is on the axis, else `at_first`, else the whole axis.
+
+        The axis is from 0 to `whole`.
+        """
         first = at_first or (0, whole)
         if first[1] - first[0] < self.shortest:
             first = (0, whole)
@@ -42,7 +45,7 @@ class Zoom:
         return (since, until) if until - since >= self.shortest else first
 
     def controls(self, key: str, since: int, until: int, whole: int, text: str) -> None:
-        """The text, which says what stretch is shown, and buttons that lead back to more of it."""
+        """Show a text about the range, and buttons to zoom out."""
         length = until - since
         zoomed = length < whole
 
@@ -73,24 +76,24 @@ class Zoom:
             )
 
 
-TIME = Zoom("from", "to", shortest=24)  # ns, of the timelines
-TRACE = Zoom("since", "until", shortest=24)  # ns since the first event, of page Timeline
-EVENT = "event"  # in the URL of that page: start and length of the selected event, ns, `12-3`
-BESIDE = "beside"  # there too: another run, and its step
-GAP = "gap"  # in the URL: where the ticked gap begins, ns since the start of the recording
-MEMORY = Zoom("mfrom", "mto", shortest=2)  # ns or actions, of memory curves
+TIME = Zoom("from", "to", shortest=24)  # timelines of other pages: ns
+TRACE = Zoom("since", "until", shortest=24)  # page Timeline: ns since the first event
+EVENT = "event"  # page Timeline: start and length of the selected event in ns, for example `12-3`
+BESIDE = "beside"  # page Timeline: another run, and its step
+GAP = "gap"  # start of the selected gap, in ns since the start of the recording
+MEMORY = Zoom("mfrom", "mto", shortest=2)  # memory curves: ns or actions
 
 
 def forget() -> None:
-    """Takes stretches, moments and gaps out of the URL: they are of another run, device or step."""
-    for stretch in (TIME, TRACE, MEMORY):
-        stretch.reset()
+    """Remove ranges, moments and gaps of another run, device or step from the URL."""
+    for zoom in (TIME, TRACE, MEMORY):
+        zoom.reset()
     for key in ("at", EVENT, BESIDE, GAP):
         st.query_params.pop(key, None)
 
 
 def described(since: int, until: int, whole: int) -> str:
-    """The length of a stretch of time, its ends, and how long the whole is. All in ns."""
+    """Return a text on a range's length, its start and end, and the whole length. All are in ns."""
     length = until - since
     zoomed = length < whole
     ends = [

@@ -1,1 +1,1 @@
-"""The command `ingest`: its entry, its commands, and the rankings that `ingest top` prints."""
+"""The command `ingest`: its entry point and its commands."""

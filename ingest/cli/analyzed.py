@@ -1,4 +1,4 @@
-"""The records of a MegEngine profile, as `ingest profile-analyze` was asked for them."""
+"""The records of a MegEngine profile that `ingest profile-analyze` prints."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-# What records are ordered by, and the columns of `megengine_records`.
+# Names that `--order-by` accepts, and the columns of `megengine_records` that they sort by.
 ORDERS = {
     "time": "time_s",
     "computation": "computation_flo",
@@ -33,7 +33,7 @@ COPIES = """
 
 @dataclass(frozen=True)
 class Order:
-    """What records are ordered by: a column of `ORDERS`."""
+    """A sort order. `column` is a value of `ORDERS`."""
 
     column: str
     is_ascending: bool
@@ -41,7 +41,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which records are wanted, and how. Times are in seconds; `top` 0 is all."""
+    """The selected records, and how they are grouped and sorted.
+
+    Times are in seconds. `top` is the number of records; 0 selects all.
+    """
 
     top: int
     types: list[str] | None
@@ -57,9 +60,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Record:
-    """An operator, or a group of `count` of them. Time in s, computation in FLO, memory in bytes.
+    """An operator, or a group of `count` operators.
 
-    `ratio` and `cumulative_ratio` are of the total time; None where that is 0 or unknown.
+    Time is in s, computation in FLO, memory in bytes. `ratio` and `cumulative_ratio` are shares of
+    the total time; None if the total is 0 or unknown.
     """
 
     name: str | None
@@ -81,10 +85,11 @@ class Record:
 
 @dataclass
 class Analysis:
-    """What is asked of a file. `records` are by side, device and host; times are in seconds.
+    """The total times and the selected records of a file. Times are in seconds.
 
-    A total is None where no operator has a time of that side. `copies` has sum and mean of the
-    times of copies, by end and by kern.
+    `records` maps a side, device or host, to its records. A total is None if no operator has a
+    time on that side. `copies` maps a time key, end or kern, to the sum and the mean of the times
+    of copies.
     """
 
     path: str
@@ -95,13 +100,13 @@ class Analysis:
 
 
 def order_of(text: str) -> Order | None:
-    """What `[+]column` means; None where there is no such column."""
+    """Return the order that `[+]column` describes, or None if there is no such column."""
     name = text.removeprefix("+").lower()
     return Order(ORDERS[name], text.startswith("+")) if name in ORDERS else None
 
 
 def sources(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[int]:
-    """The files of a run that are profiles of MegEngine."""
+    """Return the ids of a run's files that are MegEngine profiles."""
     rows = connection.execute(
         "SELECT DISTINCT source_id FROM megengine_oprs WHERE run_id = $1 ORDER BY source_id",
         [run_id],
@@ -110,7 +115,7 @@ def sources(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[int]:
 
 
 def warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
-    """What is odd about these files, each with its name."""
+    """Return the warnings about a run's MegEngine files, each with the file's name."""
     rows = connection.execute(
         "SELECT parse_filename(path), unnest(warnings) FROM sources "
         "WHERE run_id = $1 AND kind = 'megengine' ORDER BY source_id",
@@ -126,7 +131,7 @@ def analysis(
     choice: Choice,
     sides: Sequence[str],
 ) -> Analysis:
-    """What is asked of a file."""
+    """Return the total times of a file and its selected records, for each of `sides`."""
     [(path, device, host)] = connection.execute(
         """
         SELECT any_value(path), sum(device_time_by_end_s), sum(host_time_by_end_s)
@@ -152,7 +157,7 @@ def analysis(
 def _rows(
     connection: duckdb.DuckDBPyConnection, run_id: str, source_id: int, choice: Choice, side: str
 ) -> list[dict[str, Any]]:
-    """The rows of `megengine_records` or `megengine_record_groups`, in the file's order."""
+    """Return rows of `megengine_records` or `megengine_record_groups`, in the file's order."""
     macro, columns, ordinal = "megengine_records", OPERATOR, "operator_ordinal"
     grouping: list[tuple[str, Any]] = []
     if choice.aggregate:
@@ -168,10 +173,10 @@ def _rows(
         ("min_time", choice.min_time),
         ("max_time", choice.max_time),
     ]
-    given = ", ".join(f"{name} := ${name}" for name, _ in arguments)
+    named_arguments = ", ".join(f"{name} := ${name}" for name, _ in arguments)
     found = connection.execute(
         f"SELECT {columns}, total_s, time_s, computation_flo, memory_bytes, flo_per_s, bytes_per_s "
-        f"FROM {macro}({given}) WHERE run_id = $run_id AND source_id = $source_id "
+        f"FROM {macro}({named_arguments}) WHERE run_id = $run_id AND source_id = $source_id "
         f"ORDER BY {ordinal}",
         {"run_id": run_id, "source_id": source_id, **dict(arguments)},
     )
@@ -180,9 +185,9 @@ def _rows(
 
 
 def _ordered(rows: list[dict[str, Any]], order: Order) -> list[dict[str, Any]]:
-    """The rows in order; those without the number come last.
+    """Sort the rows. Rows without the sort value come last.
 
-    Sorted here, as profile_analyze does it: NaN then has the same place as there.
+    Python sorts, not DuckDB: NaN then lands where profile_analyze puts it.
     """
     known = [row for row in rows if row[order.column] is not None]
     unknown = [row for row in rows if row[order.column] is None]
@@ -219,7 +224,7 @@ def _parsed(text: str | None) -> Any:
 
 
 def as_dict(analysis: Analysis) -> dict[str, Any]:
-    """The analysis for JSON. Infinite numbers and NaN are texts, as in MegEngine's own files."""
+    """Return the analysis for JSON. Infinities and NaN become text, as in MegEngine's files."""
     return {
         "path": analysis.path,
         "total_device_time": _written(analysis.total_device),
@@ -237,7 +242,7 @@ def as_dict(analysis: Analysis) -> dict[str, Any]:
 
 
 def csv_lines(analyses: Sequence[Analysis]) -> Iterator[str]:
-    """All records as CSV, with the file and the side of each."""
+    """Yield all records as lines of CSV, with the file and the side of each record."""
     names = ["path", "side", *Record.__dataclass_fields__]
     for row in (names, *_csv_rows(analyses)):
         line = io.StringIO()

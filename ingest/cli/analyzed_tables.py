@@ -1,4 +1,4 @@
-"""The tables of `ingest profile-analyze`, laid out as MegEngine's profile_analyze has them."""
+"""The tables of `ingest profile-analyze`, in the layout of MegEngine's profile_analyze."""
 
 import math
 import textwrap
@@ -23,7 +23,7 @@ HEAD_LINES = 3  # above the rows of a grid
 
 
 def summary(analysis: Analysis, has_copies: bool, is_wiki: bool) -> str:
-    """The total times; with `has_copies`, sum and mean of the times of copies."""
+    """Return a table of the total times; with `has_copies`, also sum and mean of copy times."""
     rows: list[tuple[str, Any]] = [
         ("total device time", _or_unknown(analysis.total_device)),
         ("total host time", _or_unknown(analysis.total_host)),
@@ -37,12 +37,12 @@ def summary(analysis: Analysis, has_copies: bool, is_wiki: bool) -> str:
 
 
 def names(record: Record) -> str:
-    """What identifies an operator, or a group of them, in one line."""
+    """Return name, type and id of an operator, or of a group of operators, in one line."""
     return " ".join(info(record).values())
 
 
 def info(record: Record) -> dict[str, str]:
-    """What identifies an operator, or a group of them."""
+    """Return name, type and id of an operator, or type and count of a group of operators."""
     if record.count is not None:
         kind = printable(str(_or_unknown(record.type)))
         return {"type": kind, "count": str(record.count), "id": UNKNOWN}
@@ -51,7 +51,7 @@ def info(record: Record) -> dict[str, str]:
 
 
 def details(records: Sequence[Record], side: str) -> str:
-    """A grid with a row of several lines for each record."""
+    """Return a grid with one row, of several lines, for each record."""
     rows = [
         (
             f"#{number}\n{record.time:.3}\n{_percent(record.ratio)}",
@@ -70,7 +70,7 @@ def details(records: Sequence[Record], side: str) -> str:
 
 
 def wiki(records: Sequence[Record]) -> str:
-    """A table for a wiki, with bars of `#` beside the numbers."""
+    """Return a table for a wiki, with bars of `#` next to the numbers."""
     most = {
         name: max(filter(_is_number, (getattr(record, name) for record in records)), default=0)
         for name in ("time", "flops", "bandwidth")
@@ -107,9 +107,9 @@ def _wiki_table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
 
 
 def _grid(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
-    """A grid without lines between the lines of a row.
+    """Draw a grid with rulers between rows only.
 
-    `tabulate` draws rows of several lines too, but makes their columns narrower.
+    `tabulate` can draw rows of several lines itself, but makes their columns narrower.
     """
     lines: list[Sequence[str]] = []
     first_lines = set()
@@ -131,7 +131,10 @@ def _wrapped(text: str) -> str:
 
 
 def _with_unit(number: float | None, base: int, unit: str, prefixed: str | None = None) -> str:
-    """A number and, in a line of its own, its unit: with a prefix, `prefixed`."""
+    """Return a number and, on the next line, its unit.
+
+    A scaled number gets a prefix (K, M, …) and then `prefixed`, if there is one, as its unit.
+    """
     if number is None:
         return f"{UNKNOWN}\n{unit}"
     power = 0
@@ -165,7 +168,7 @@ def _scaled(number: float | None, base: int) -> str:
 
 
 def _bar(number: float | None, most: float) -> str:
-    """A bar for a number; none where it is no number, or not more than 0."""
+    """Return a bar for a number; empty if it is not finite or not positive."""
     return "#" * int(number / most * BAR) if number and _is_number(number) and number > 0 else ""
 
 

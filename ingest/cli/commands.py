@@ -1,4 +1,4 @@
-"""The commands of `ingest`: thin, over what the package offers to any program."""
+"""The commands of `ingest`: thin wrappers around the package's Python interface."""
 
 import sys
 from enum import StrEnum
@@ -46,7 +46,7 @@ app = typer.Typer(
 
 
 class Level(StrEnum):
-    """What a ranking counts by."""
+    """The level of a ranking: outermost operators, innermost operators or kernels."""
 
     op = "op"
     leaf = "leaf"
@@ -54,7 +54,7 @@ class Level(StrEnum):
 
 
 class Format(StrEnum):
-    """How a query's result is written."""
+    """The format of a query's result."""
 
     table = "table"
     csv = "csv"
@@ -68,7 +68,7 @@ def ingest(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
     ] = False,
 ) -> None:
-    """Profiles in, one queryable store out."""
+    """Load model profiles into a store, and query them."""
     if version:
         results().print(f"tracehouse {metadata.version('tracehouse')}", markup=False)
         raise typer.Exit
@@ -112,21 +112,26 @@ def add(
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="K=V; repeatable.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that share the runs.")] = 1,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag, KEY=VALUE. Repeatable.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes; each adds one run at a time.")] = 1,
     keep_metadata: Annotated[
-        bool, typer.Option("--keep-metadata", help="Store metadata and arguments unredacted.")
+        bool, typer.Option("--keep-metadata", help="Keep values that look like secrets.")
     ] = False,
     redact_paths: Annotated[
-        bool, typer.Option("--redact-paths", help="Store paths relative to packages and here.")
+        bool, typer.Option("--redact-paths", help="Make source paths relative.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON lines.")] = False,
 ) -> None:
-    """Add profiles to the store: each path becomes a run.
+    """Add profiles to the store. Each path becomes a run.
 
-    So does each directory below that holds traces as torch.profiler writes them for TensorBoard.
+    So does each directory below a path that holds torch.profiler traces for TensorBoard.
+
+    Values that look like secrets are redacted, unless --keep-metadata is given. With
+    --redact-paths, paths of source files become relative to their package or to the current
+    directory.
     """
-    max_inflation()  # a wrong one would be told of each path
+    # Check these settings first: a wrong one would otherwise be reported for each path.
+    max_inflation()
     max_snapshot_bytes()
     options = AddOptions(
         name, model, mode and mode.value, tags_of(tag or []), keep_metadata, redact_paths
@@ -152,7 +157,7 @@ def list_runs(store: StoreOption = None) -> None:
 
 @app.command()
 def show(run: RunArgument, store: StoreOption = None) -> None:
-    """Show a run: where it comes from, its files, its devices."""
+    """Show a run: its origin, files, devices, stages, memory and compilations."""
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
 
@@ -187,10 +192,10 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
         FROM sources WHERE run_id = $1 ORDER BY source_id
         """
     ):
-        for said in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
-            print(printable(said))
-    if said := read(connection, lambda: recompiled(connection, run_id)):
-        print(f"warning: {said}", file=sys.stderr)
+        for text in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
+            print(printable(text))
+    if warning := read(connection, lambda: recompiled(connection, run_id)):
+        print(f"warning: {warning}", file=sys.stderr)
     for query in (DEVICES, STAGES, MEMORY, COMPILATIONS):
         if rows(query):
             write_query(connection, query, [run_id])
@@ -198,10 +203,12 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
 
 @app.command()
 def schema(
-    name: Annotated[str | None, typer.Argument(help="A table, view or macro.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A table, view or macro. Default: list all of them.")
+    ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Describe the tables, views and macros, or the columns of one."""
+    """List the tables, views and macros, or describe the columns of one."""
     connection = connect(open_store(store))
     if name is None:
         results().print(table(("start here", "question"), start_here().items()))
@@ -214,7 +221,7 @@ def schema(
         return
     documented = {file.name: file.documentation for file in relations()}
     if name not in documented:
-        raise QueryError(f"{name}: no such table, view or macro; see `ingest schema`")
+        raise QueryError(f"{name}: no such table, view or macro; `ingest schema` lists them")
     if name in {macro.name for macro in macros()}:
         results().print(table(("column", "comment"), documented[name].columns.items()))
         return
@@ -228,8 +235,8 @@ def schema(
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="A query over the tables and views.")],
-    output_format: Annotated[Format, typer.Option("--format", help="Of the result.")] = (
+    query: Annotated[str, typer.Argument(help="A SQL query over the tables and views.")],
+    output_format: Annotated[Format, typer.Option("--format", help="Format of the result.")] = (
         Format.table
     ),
     store: StoreOption = None,
@@ -242,12 +249,14 @@ def sql(
 @app.command()
 def top(
     run: RunArgument,
-    by: Annotated[Level, typer.Option(help="Outermost op, innermost op or kernel.")] = Level.op,
-    limit: Annotated[int, typer.Option(min=0, help="Rows of each table; 0 is all.")] = 20,
+    by: Annotated[
+        Level, typer.Option(help="Rank outermost operators, innermost operators or kernels.")
+    ] = Level.op,
+    limit: Annotated[int, typer.Option(min=0, help="Rows of each table. 0 shows all.")] = 20,
     wide: Annotated[bool, typer.Option("--wide", help="Do not shorten long names.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Rank a run's operators or kernels by device time, idle time among them."""
+    """Rank a run's operators or kernels by device time. Idle time is a row of the table."""
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)

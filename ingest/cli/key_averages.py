@@ -1,4 +1,4 @@
-"""`ingest table`: torch.profiler's table of a run."""
+"""`ingest table`: the table that torch.profiler prints, for a run."""
 
 from typing import Annotated
 
@@ -17,34 +17,42 @@ def key_averages(
     run: RunArgument,
     sort_by: Annotated[
         str,
-        typer.Option(help="As torch names it, such as count; `cuda` and `xpu` mean the device."),
+        typer.Option(help="Column, by torch's name, such as count. cuda and xpu mean the device."),
     ] = "self_cpu_time_total",
     group_by_input_shape: Annotated[
-        bool, typer.Option("--group-by-input-shape", help="A row for each name and shapes.")
+        bool, typer.Option("--group-by-input-shape", help="One row per name and input shapes.")
     ] = False,
     group_by_stack_n: Annotated[
-        int, typer.Option(min=0, help="A row for each name and so many innermost frames.")
+        int, typer.Option(min=0, help="One row per name and its N innermost frames.")
     ] = 0,
-    row_limit: Annotated[int, typer.Option(min=-1, help="Rows of each table; -1 is all.")] = 100,
+    row_limit: Annotated[int, typer.Option(min=-1, help="Rows of each table. -1 shows all.")] = 100,
     max_name_column_width: Annotated[
-        int, typer.Option(min=10, help="Characters of the column of names.")
+        int, typer.Option(min=10, help="Width of the name column, in characters.")
     ] = 55,
-    step: Annotated[int | None, typer.Option(help="Only this step; else the whole run.")] = None,
+    step: Annotated[
+        int | None, typer.Option(help="Only this step. Default: the whole run.")
+    ] = None,
     per_rank: Annotated[
-        bool, typer.Option("--per-rank", help="A table for each rank, not one over all.")
+        bool, typer.Option("--per-rank", help="One table per rank. Default: one for all ranks.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="All rows; times in ns.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="All rows; times in ns.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print all rows as JSON, times in ns.")
+    ] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print all rows as CSV, times in ns.")
+    ] = False,
     store: StoreOption = None,
 ) -> None:
-    """Print torch.profiler's table of a run, as `key_averages().table()` does."""
+    """Print the table that torch.profiler's `key_averages().table()` prints."""
     if not (sort_key := torch_table.sort_key(sort_by)):
-        known = ", ".join([*torch_table.FIGURES, *torch_table.MEANS])
+        known = ", ".join([*torch_table.SUMS, *torch_table.MEANS])
         raise typer.BadParameter(f"{sort_by!r} is not one of {known}", param_hint="--sort-by")
     if group_by_input_shape and group_by_stack_n:
-        raise typer.BadParameter("group by input shape or by stack, not by both")
+        raise typer.BadParameter(
+            "--group-by-input-shape and --group-by-stack-n cannot be used together"
+        )
     if as_json and as_csv:
-        raise typer.BadParameter("--json or --csv, not both")
+        raise typer.BadParameter("--json and --csv cannot be used together")
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
     warn(connection, run_id)
@@ -64,7 +72,7 @@ def key_averages(
 
 
 def _check_calls(connection: duckdb.DuckDBPyConnection, run_id: str, step: int | None) -> None:
-    """Raises QueryError where the run, or the step, has no calls."""
+    """Raise QueryError if the run, or the step, has no calls."""
     query = "SELECT count(*), min(step), max(step), count(*) FILTER (step = $2) FROM call_tree "
     [(calls, first, last, in_step)] = read(
         connection,

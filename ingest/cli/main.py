@@ -1,4 +1,4 @@
-"""The entry of the command `ingest`: its signals, its streams, and what becomes of errors."""
+"""The entry point of the command `ingest`: signals, streams and error messages."""
 
 import errno
 import gc
@@ -11,9 +11,9 @@ from ingest.signals import ending, interruptible
 
 
 def command() -> None:
-    """Entry point: runs `main` and ends the process.
+    """Run `main` and end the process.
 
-    After a success it skips Python's own shutdown, which takes 50 ms and only frees memory.
+    After a success this skips Python's shutdown, which takes 50 ms and only frees memory.
     """
     try:
         main()
@@ -24,9 +24,9 @@ def command() -> None:
 
 
 def main() -> None:
-    """Runs a command: errors for the user become one line on stderr and an exit code."""
-    gc.disable()  # nothing that is imported can be freed
-    with ending():  # importing takes a quarter of a second and leaves nothing to clean up
+    """Run a command. An error for the user becomes one line on stderr and an exit code."""
+    gc.disable()  # imported modules are never freed
+    with ending():  # imports take a quarter of a second and leave nothing to clean up
         import duckdb
 
         from ingest.cli.commands import app
@@ -36,7 +36,7 @@ def main() -> None:
     gc.enable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a name
+            stream.reconfigure(errors="replace")  # the terminal may lack a name's characters
     warnings.simplefilter("always", StoreWarning)
     warnings.showwarning = say_warning
     with interruptible() as received:
@@ -47,15 +47,15 @@ def main() -> None:
                 sys.stdout.flush()
         except BaseException as error:
             if isinstance(error, SystemExit) and not error.code:
-                raise  # a command that ends well, such as `open` on Ctrl-C
+                raise  # the command succeeded, such as `open` after Ctrl-C
             if received:
                 print(f"error: stopped ({received[0].name})", file=sys.stderr)
                 sys.exit(128 + received[0])
-            if isinstance(error, OSError) and not error.filename:  # writing: stdout has no name
+            if isinstance(error, OSError) and not error.filename:  # only stdout has no file name
                 _leave_stdout()
                 if error.errno != errno.EPIPE:
                     say_error(f"stdout: {error.strerror}")
-            elif isinstance(error, IngestError | duckdb.Error):  # a file may be damaged
+            elif isinstance(error, IngestError | duckdb.Error):  # DuckDB: a damaged file
                 say_error(error)
             else:
                 raise
@@ -63,6 +63,9 @@ def main() -> None:
 
 
 def _leave_stdout() -> None:
-    """Python would try once more to write what is left, and complain."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    """Send stdout to /dev/null.
+
+    Otherwise Python tries to flush stdout again when it exits, and prints an error.
+    """
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, sys.stdout.fileno())

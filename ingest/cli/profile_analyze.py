@@ -1,4 +1,4 @@
-"""`ingest profile-analyze`: what MegEngine's profile_analyze prints, of a run or a file."""
+"""`ingest profile-analyze`: the output of MegEngine's profile_analyze, for a run or a file."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from ingest.units import printable
 
 
 class Part(StrEnum):
-    """What is printed."""
+    """A part of the printout."""
 
     summary = "summary"
     device = "device"
@@ -31,7 +31,7 @@ class Part(StrEnum):
 
 
 class Aggregate(StrEnum):
-    """What becomes of a group of operators."""
+    """An aggregate function over a group of operators."""
 
     max = "max"
     min = "min"
@@ -40,13 +40,13 @@ class Aggregate(StrEnum):
 
 
 class Group(StrEnum):
-    """What operators are grouped by."""
+    """The key that operators are grouped by."""
 
     type = "type"
 
 
 class Key(StrEnum):
-    """Until when the time of an operator counts."""
+    """The event that ends an operator's time: its end, or the start of its first kernel."""
 
     end = "end"
     kern = "kern"
@@ -54,57 +54,72 @@ class Key(StrEnum):
 
 def profile_analyze(
     run: Annotated[
-        str, typer.Argument(metavar="RUN|FILE", help="A run, or a file without a store.")
+        str,
+        typer.Argument(metavar="RUN|FILE", help="A run, or a file that need not be in the store."),
     ],
-    top: Annotated[int, typer.Option("--top", "-t", min=0, help="Rows; 0 is all.")] = 3,
+    top: Annotated[int, typer.Option("--top", "-t", min=0, help="Rows. 0 shows all.")] = 3,
     types: Annotated[
-        list[str] | None, typer.Option("--type", help="Only operators of this type; repeatable.")
+        list[str] | None, typer.Option("--type", help="Only operators of this type. Repeatable.")
     ] = None,
     opr_name: Annotated[
-        str | None, typer.Option(help="Regular expression for the beginning of the name.")
+        str | None, typer.Option(help="Only operators whose name begins with this regex.")
     ] = None,
     input_dtype: Annotated[
-        str | None, typer.Option(help="Only operators with an input of this type: Float32.")
+        str | None, typer.Option(help="Only operators with an input of this type, like Float32.")
     ] = None,
     top_end_key: Annotated[
-        Key, typer.Option(help="Time until the end, or until the first kernel.")
+        Key, typer.Option(help="Measure times to the end, or to the first kernel.")
     ] = Key.end,
     aggregate: Annotated[
-        Aggregate | None, typer.Option(help="Of each group, or of all operators.")
+        Aggregate | None, typer.Option(help="Aggregate each group, or all operators.")
     ] = None,
     aggregate_by: Annotated[
-        Group | None, typer.Option(help="A row for each type: the sum, or --aggregate.")
+        Group | None, typer.Option(help="One row per type: the sum, or --aggregate.")
     ] = None,
     order_by: Annotated[
-        str, typer.Option(metavar="[+]COLUMN", help=f"{', '.join(analyzed.ORDERS)}; + ascending.")
+        str,
+        typer.Option(
+            metavar="[+]COLUMN",
+            help=f"Sort by {', '.join(analyzed.ORDERS)}. + sorts in ascending order.",
+        ),
     ] = "time",
-    min_time: Annotated[float | None, typer.Option(help="Shortest time, seconds.")] = None,
-    max_time: Annotated[float | None, typer.Option(help="Longest time, seconds.")] = None,
+    min_time: Annotated[
+        float | None, typer.Option(help="Only operators that take this long or longer, s.")
+    ] = None,
+    max_time: Annotated[
+        float | None, typer.Option(help="Only operators that take this long or less, s.")
+    ] = None,
     copy_time: Annotated[
-        bool, typer.Option("--copy-time", help="Sum the times of the copies, too.")
+        bool, typer.Option("--copy-time", help="Also print the sum of copy times.")
     ] = False,
-    show_host: Annotated[bool, typer.Option("--show-host", help="The host's times, too.")] = False,
-    print_only: Annotated[Part | None, typer.Option(help="Print this part alone.")] = None,
+    show_host: Annotated[
+        bool, typer.Option("--show-host", help="Also print the host's times.")
+    ] = False,
+    print_only: Annotated[Part | None, typer.Option(help="Print only this part.")] = None,
     dump_only_opr: Annotated[
-        bool, typer.Option("--dump-only-opr", help="Name, type and id of each operator alone.")
+        bool, typer.Option("--dump-only-opr", help="Print only the operators' names, types, ids.")
     ] = False,
     wiki: Annotated[
-        bool, typer.Option("--wiki", "--confluence", help="Tables for a wiki.")
+        bool, typer.Option("--wiki", "--confluence", help="Print tables for a wiki.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Exact numbers; times in s.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Exact numbers; times in s.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: exact numbers, times in s.")
+    ] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV: exact numbers, times in s.")
+    ] = False,
     store: StoreOption = None,
 ) -> None:
-    """Analyse a MegEngine profile as its profile_analyze does: times, FLOPS and bandwidth."""
+    """Analyse a MegEngine profile like MegEngine's profile_analyze: times, FLOPS, bandwidth."""
     if (order := analyzed.order_of(order_by)) is None:
         known = ", ".join(analyzed.ORDERS)
         raise typer.BadParameter(f"{order_by!r} is not one of {known}", param_hint="--order-by")
     if opr_name and (fault := _fault_of(opr_name)):
-        raise typer.BadParameter(f"no regular expression: {fault}", param_hint="--opr-name")
+        raise typer.BadParameter(f"invalid regular expression: {fault}", param_hint="--opr-name")
     if aggregate_by and not aggregate:
         aggregate = Aggregate.sum
     if as_json and as_csv:
-        raise typer.BadParameter("--json or --csv, not both")
+        raise typer.BadParameter("--json and --csv cannot be used together")
     choice = Choice(
         top=top,
         types=types or None,
@@ -132,7 +147,7 @@ def profile_analyze(
             ],
         )
     if not analyses:
-        raise QueryError(f"{run_id} has no profile of MegEngine")
+        raise QueryError(f"{run_id} has no MegEngine profile")
     if as_json:
         print(json.dumps([analyzed.as_dict(analysis) for analysis in analyses], indent=1))
         return
@@ -147,7 +162,7 @@ def profile_analyze(
 
 
 def _fault_of(pattern: str) -> str | None:
-    """Why a text is no regular expression, by those who will use it; None where it is one."""
+    """Return DuckDB's reason to reject a regular expression, or None if it is valid."""
     with duckdb.connect() as connection:
         try:
             connection.execute("SELECT regexp_matches('', $1)", [pattern])
@@ -164,7 +179,7 @@ def _texts(
     dump_only_opr: bool,
     wiki: bool,
 ) -> Iterator[str]:
-    """The parts of the printout, with empty lines between them."""
+    """Yield the parts of the printout, with empty lines between them."""
     from ingest.cli import analyzed_tables as tables  # imports tabulate
 
     if only in (None, "summary"):
@@ -183,8 +198,8 @@ def _texts(
 
 @contextmanager
 def _opened(run: str, store: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """The run of a store; of a file, a run in a store that lasts as long as the command."""
-    if not os.path.exists(run):  # unlike Path.exists, also for what can be no path
+    """Yield a connection and the run's id. A file is added to a temporary store first."""
+    if not os.path.exists(run):  # unlike Path.exists, never raises, even for an invalid path
         opened = open_store(store)
         run_id = opened.find(run)
         yield connect(opened), run_id

@@ -14,7 +14,7 @@ from ingest.terminal import results, table
 from ingest.units import TIMES, counted, middle_out, percent, printable
 
 LONGEST_NAME = 60
-BESIDE_NAME = 52  # characters that the other columns take
+OTHER_COLUMNS_WIDTH = 52
 COLUMNS = ("OpName", "DeviceActiveTime (ms)", "Calls", "Percentage")
 HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
 
@@ -22,15 +22,19 @@ HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
 def top(
     connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int, is_wide: bool
 ) -> Iterator[RenderableType]:
-    """A ranking per rank and device, and where there are several, one over all of them.
+    """Yield a ranking for each rank and device and, if there are several, one over all devices.
 
-    Without a device, it ranks host time.
+    A run without device activity gets a ranking by host self time.
 
-    `level` is op, leaf or kernel, as in view `ranking`; `limit` counts rows, 0 is all, and the
-    bubble row is shown beyond it. Long names are shortened unless `is_wide`.
+    `level` is op, leaf or kernel, as in view `ranking`. `limit` is the number of rows; 0 shows
+    all. The bubble row is always shown. Long names are shortened unless `is_wide`.
     """
     limit = limit or sys.maxsize
-    longest = sys.maxsize if is_wide else min(LONGEST_NAME, max(results().width - BESIDE_NAME, 20))
+    longest = (
+        sys.maxsize
+        if is_wide
+        else min(LONGEST_NAME, max(results().width - OTHER_COLUMNS_WIDTH, 20))
+    )
     devices = connection.execute(
         """
         SELECT rank, device, span_ns, busy_ns, bubble_ns
@@ -61,7 +65,7 @@ def top(
         [run_id],
     ).fetchall()
     for (rank,) in idle:
-        yield Text(f"no device activity was read of rank {rank}\n")
+        yield Text(f"rank {rank} has no device activity\n")
     if len(devices) == 1:
         return
     rows = connection.execute(
@@ -72,24 +76,24 @@ def top(
         [run_id, level],
     ).fetchall()
     totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
-    title = f"{run_id}  over all {len(devices)} devices, their times added up"
+    title = f"{run_id}  all {len(devices)} devices, sum of their times"
     yield from _ranking(title, rows, totals, limit, longest)
 
 
 def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
-    """What a ranking cannot know of: files of the run that failed or ended early."""
+    """Return a warning if files of the run failed or ended early, because a ranking lacks them."""
     (row,) = connection.execute(
         "SELECT problems, devices FROM run_overview WHERE run_id = $1", [run_id]
     ).fetchall()
     problems, devices = row
     if not problems:
         return None
-    lost = "what is missing looks like idle time" if devices else "no device activity was read"
-    return f"{counted(problems, 'file')} of {run_id} ended early or failed: {lost}"
+    effect = "missing work looks like idle time" if devices else "no device activity was read"
+    return f"{counted(problems, 'file')} of {run_id} ended early or failed: {effect}"
 
 
 def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
-    """That torch compiled again while the run was measured, and why."""
+    """Return a warning, with a reason, if torch recompiled while the run was measured."""
     for recompiles, seconds, reason in connection.execute(
         "SELECT recompiles, dur_ns / 1e9, reasons[1] FROM measured_recompiles WHERE run_id = $1",
         [run_id],
@@ -101,7 +105,7 @@ def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None
 
 
 def warn(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
-    """Says on stderr what makes a run's figures incomplete or unusual."""
+    """Print warnings to stderr if a run is incomplete or recompiled while it was measured."""
     for fault in (damage, recompiled):
         if message := read(connection, partial(fault, connection, run_id)):
             print(f"warning: {message}", file=sys.stderr)
@@ -135,9 +139,9 @@ def _host_ranking(
         [run_id],
     ).fetchall()
     if not rows:
-        yield Text(f"no operator was read of {run_id}; `ingest show` says what it holds\n")
+        yield Text(f"{run_id} has no operators; `ingest show` prints what it contains\n")
         return
-    yield Text(f"no device activity was read of {run_id}: ranked by host self time\n")
+    yield Text(f"{run_id} has no device activity: ranked by host self time\n")
     for rank in sorted({row[0] for row in rows}):
         ranked = [row[1:] for row in rows if row[0] == rank]
         title = f"{run_id}  rank {rank}  host"

@@ -1,6 +1,6 @@
-"""The text of the table that torch.profiler prints, from a run.
+"""The table that torch.profiler prints, for a run of the store.
 
-Layout, units and totals are those of `_build_table` in torch.autograd.profiler_util.
+Layout, units and totals follow `_build_table` in torch.autograd.profiler_util.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-FIGURES = {  # torch's name of each: of a relation such as `key_averages`
+SUMS = {  # torch's name of a sum, and the column of `key_averages` that is summed
     "self_cpu_time_total": "cpu_self_ns",
     "cpu_time_total": "cpu_total_ns",
     "self_device_time_total": "device_self_ns",
@@ -24,11 +24,11 @@ MEANS = {"cpu_time": "cpu_time_total", "device_time": "device_time_total"}
 FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 WIDTH, LONGEST_SHAPES, LONGEST_FRAME = 12, 80, 75  # characters of columns
 Row = dict[str, Any]
-Column = tuple[str, int, Callable[[Row], str]]  # title, width (below 0: to the left), text
+Column = tuple[str, int, Callable[[Row], str]]  # title, width (negative: left-aligned), text
 
 
 class Grouping(NamedTuple):
-    """What a table counts by, besides the name."""
+    """The keys of a table's rows, besides the name: input shapes, N innermost frames, rank."""
 
     by_shapes: bool = False
     frames: int = 0
@@ -36,17 +36,17 @@ class Grouping(NamedTuple):
 
 
 def sort_key(name: str) -> str | None:
-    """torch's name of a figure or mean, where `cuda` and `xpu` stand for the device; else None."""
+    """Return torch's name of a sum or mean, with `device` for `cuda` or `xpu`, or None."""
     key = name.replace("cuda", "device").replace("xpu", "device")
-    return key if key in FIGURES or key in MEANS else None
+    return key if key in SUMS or key in MEANS else None
 
 
 def query(
     run_id: str, grouping: Grouping, step: int | None, sort_by: str
 ) -> tuple[str, list[object]]:
-    """The rows of the table, those that `sort_by` is greatest of first, and their parameters.
+    """Return the query of the table's rows, and its parameters.
 
-    Times are in ns, sizes in bytes.
+    Rows are in descending order of `sort_by`. Times are in ns, sizes in bytes.
     """
     keys = ["rank"] if grouping.by_rank else []
     keys += ["name", "is_on_device", "is_annotation"]
@@ -62,7 +62,7 @@ def query(
     if step is not None:
         params.append(step)
         source += f" AND step = ${len(params)}"
-    sums = [f"sum({column})::BIGINT AS {name}" for name, column in FIGURES.items()]
+    sums = [f"sum({column})::BIGINT AS {name}" for name, column in SUMS.items()]
     means = [f"{total} / count AS {name}" for name, total in MEANS.items()]
     order = ["rank"] if grouping.by_rank else []
     order += [f"{sort_by} DESC NULLS LAST", "name", *keys[-1:]]
@@ -79,7 +79,10 @@ def lines(
     limit: int | None,
     longest_name: int,
 ) -> Iterator[str]:
-    """torch's table of these rows, for each rank if they have one. No `limit` prints all rows."""
+    """Yield the lines of torch's table, one table per rank if the rows have ranks.
+
+    `limit` None prints all rows.
+    """
     found = connection.execute(rows, params)
     names = [column[0] for column in found.description or ()]
     by_rank: dict[int | None, list[Row]] = {}
@@ -119,14 +122,14 @@ def _lines(rows: Sequence[Row], limit: int | None, longest_name: int) -> Iterato
 
 
 def _columns(rows: Sequence[Row], on_cpu: int, on_device: int, longest_name: int) -> list[Column]:
-    def has(figure: str) -> bool:
-        return any(row[figure] for row in rows)
+    def has(key: str) -> bool:
+        return any(row[key] for row in rows)
 
-    def column(title: str, figure: str, text: Callable[[Any], str]) -> Column:
-        return title, WIDTH, lambda row: text(row[figure] or 0)
+    def column(title: str, key: str, text: Callable[[Any], str]) -> Column:
+        return title, WIDTH, lambda row: text(row[key] or 0)
 
-    def share(title: str, figure: str, whole: int) -> Column:
-        return title, WIDTH, lambda row: share_text(row[figure] or 0, whole)
+    def share(title: str, key: str, whole: int) -> Column:
+        return title, WIDTH, lambda row: share_text(row[key] or 0, whole)
 
     width = min(max((len(row["name"]) for row in rows), default=0) + 4, longest_name)
     columns: list[Column] = [
@@ -188,19 +191,19 @@ def _end(frame: str) -> str:
 
 
 def time_text(ns: float) -> str:
-    """A time as torch's tables have it."""
+    """Format a time as torch's tables do."""
     if ns >= 1e9:
         return f"{ns / 1e9:.3f}s"
     return f"{ns / 1e6:.3f}ms" if ns >= 1e6 else f"{ns / 1e3:.3f}us"
 
 
 def share_text(part: float, whole: float) -> str:
-    """A share as torch's tables have it."""
+    """Format a share as torch's tables do."""
     return f"{100 * part / whole:.2f}%" if whole else "NaN"
 
 
 def size_text(count: int) -> str:
-    """A size as torch's tables have it."""
+    """Format a size as torch's tables do."""
     for power, unit in ((3, "GB"), (2, "MB"), (1, "KB")):
         if abs(count) >= 1024**power:
             return f"{count / 1024**power:.2f} {unit}"

@@ -1,4 +1,4 @@
-"""The commands that keep a store: labels, old runs, damaged runs, and runs to be removed."""
+"""The commands that maintain a store: edit, remove, upgrade and check."""
 
 from typing import Annotated
 
@@ -14,28 +14,33 @@ from ingest.terminal import StoreOption, open_store, rebuild_with_progress, resu
 from ingest.units import counted
 
 RunsArgument = Annotated[
-    list[str], typer.Argument(metavar="RUN...", help="Whole ids of runs, or their names.")
+    list[str], typer.Argument(metavar="RUN...", help="Full ids or names of runs.")
 ]
-JobsOption = Annotated[int, typer.Option(min=1, help="Processes that share the runs.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Processes; each builds one run at a time.")]
 
 
 def edit(
     runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Ids, their beginnings, or names.")
+        list[str],
+        typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, or names of runs."),
     ],
-    name: Annotated[str | None, typer.Option(help="Name of the run; its id stays.")] = None,
+    name: Annotated[str | None, typer.Option(help="New name. The id does not change.")] = None,
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="K=V; repeatable.")] = None,
-    untag: Annotated[list[str] | None, typer.Option(help="K, to take away; repeatable.")] = None,
-    note: Annotated[str | None, typer.Option(help="Your own words about the run.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag, KEY=VALUE. Repeatable.")] = None,
+    untag: Annotated[
+        list[str] | None, typer.Option(help="Key of a tag to remove. Repeatable.")
+    ] = None,
+    note: Annotated[str | None, typer.Option(help="A note about the run.")] = None,
     store: StoreOption = None,
 ) -> None:
-    """Change the labels of runs. An empty text takes a model or a note away."""
+    """Change the labels of runs. An empty --model or --note removes that label."""
     tags = {**tags_of(tag or []), **dict.fromkeys(untag or [])}
     changes = AddOptions(name, model, mode and mode.value, tags, note=note)
     if changes == AddOptions():
-        raise typer.BadParameter("no change: give a name, model, mode, note or tag")
+        raise typer.BadParameter(
+            "nothing to change; give --name, --model, --mode, --tag, --untag or --note"
+        )
     opened = open_store(store)
     for run_id in dict.fromkeys(opened.find(run) for run in runs):
         edit_labels(opened, run_id, changes)
@@ -43,7 +48,7 @@ def edit(
 
 
 def remove(runs: RunsArgument, store: StoreOption = None) -> None:
-    """Remove runs from the store, each whole and at once."""
+    """Remove runs from the store. Each run disappears in one atomic step."""
     opened = open_store(store)
     for run_id in dict.fromkeys(opened.find_exactly(run) for run in runs):
         opened.remove(run_id)
@@ -52,36 +57,42 @@ def remove(runs: RunsArgument, store: StoreOption = None) -> None:
 
 def upgrade(
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN...]", help="Runs; else all that are old.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN...]", help="Full ids or names of runs. Default: all old runs."
+        ),
     ] = None,
     jobs: JobsOption = 1,
     store: StoreOption = None,
 ) -> None:
-    """Build runs of other versions of tracehouse again from their files."""
+    """Rebuild runs that another version of tracehouse wrote, from their original files."""
     opened = open_store(store)
     old = outdated(opened)
-    asked = [opened.find_exactly(run) for run in runs] if runs else old
-    for run_id in asked:
+    chosen = [opened.find_exactly(run) for run in runs] if runs else old
+    for run_id in chosen:
         if run_id not in old:
             results().print(f"up to date: {run_id}", markup=False)
-    if not asked:
+    if not chosen:
         results().print("all runs are up to date")
-    failed = rebuild_with_progress(opened, [run_id for run_id in asked if run_id in old], jobs)
+    failed = rebuild_with_progress(opened, [run_id for run_id in chosen if run_id in old], jobs)
     if failed:
-        raise StoreError(f"{counted(len(failed), 'run')} could not be built again; they are kept")
+        raise StoreError(f"could not rebuild {counted(len(failed), 'run')}; the old version stays")
 
 
 def check(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Build damaged runs again from their files.")
+        bool, typer.Option("--repair", help="Rebuild damaged runs from their original files.")
     ] = False,
     discard: Annotated[
-        bool, typer.Option("--remove", help="Remove damaged runs that cannot be built again.")
+        bool,
+        typer.Option(
+            "--remove", help="Remove damaged runs; with --repair, only those it cannot rebuild."
+        ),
     ] = False,
     jobs: JobsOption = 1,
     store: StoreOption = None,
 ) -> None:
-    """Read all files of all runs, and say which runs are damaged."""
+    """Read all files of all runs in the store, and list the damaged runs."""
     opened = open_store(store)
     run_ids = opened.run_ids()
     opened.refresh(suspects=run_ids)

@@ -1,4 +1,4 @@
-"""Two runs, or groups of runs, side by side: metrics, conditions on them, and the report.
+"""Comparison of two runs, or of two groups of runs: metrics, conditions on them, and the report.
 
-`commands.py` has the command `diff` for `ingest.cli`.
+`commands.py` defines the command `diff` for `ingest.cli`.
 """

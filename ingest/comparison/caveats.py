@@ -1,4 +1,4 @@
-"""What differs between runs besides the thing under test."""
+"""Warnings about differences between runs that make their metrics hard to compare."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ingest.comparison.sides import Side
 
 @dataclass(frozen=True)
 class Caveat:
-    """A warning: the code of its subject, how it is in both runs, and a sentence to show."""
+    """A warning: the code of its subject, the subject's value in each run, and a sentence."""
 
     subject: str
     base: str | None
@@ -21,7 +21,10 @@ class Caveat:
 def caveats(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, names: tuple[str, str]
 ) -> Iterator[Caveat]:
-    """The warnings about the sides' median runs, then about other runs that differ from these."""
+    """Yield warnings about the two median runs, then about runs unlike their side's median run.
+
+    `names` are the names of the sides in the warnings.
+    """
     yield from _differences(connection, base.run, other.run)
     for name, side in zip(names, (base, other), strict=True):
         different: dict[str, list[Caveat]] = {}
@@ -31,7 +34,7 @@ def caveats(
                     different.setdefault(caveat.subject, []).append(caveat)
         for subject, (first, *more) in different.items():
             runs = f"{1 + len(more)} of {len(side.runs)} runs of {name}"
-            warning = f"{runs} against {side.run}: {first.warning}"
+            warning = f"{runs} differ from {side.run}: {first.warning}"
             yield Caveat(subject, first.base, first.other, warning)
 
 

@@ -1,4 +1,4 @@
-"""The command `ingest diff`: thin, over `compare`, `rows_by` and `judge`."""
+"""The command `ingest diff`: a thin wrapper around `compare`, `rows_by` and `judge`."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ CONDITION_HOLDS = 3
 
 
 class Level(StrEnum):
-    """What a change is counted by."""
+    """The level at which a change is broken down."""
 
     op = "op"
     kernel = "kernel"
@@ -26,42 +26,51 @@ class Level(StrEnum):
 
 SideArgument = Annotated[
     str,
-    typer.Argument(help="A run's id, its beginning, its name; or tag:K=V, tag:T, model:M, name:N."),
+    typer.Argument(
+        help="A run (its id, the beginning of its id, or its name), or a group: tag:KEY=VALUE, "
+        "tag:WORD, model:NAME or name:NAME."
+    ),
 ]
 
 
 def diff(
     base: SideArgument,
     other: SideArgument,
-    by: Annotated[Level, typer.Option(help="What the change is counted by.")] = Level.op,
-    as_json: Annotated[bool, typer.Option("--json", help="All of it, as one JSON object.")] = False,
+    by: Annotated[
+        Level, typer.Option(help="Break the change down by operator, kernel, module or class.")
+    ] = Level.op,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print everything as one JSON object.")
+    ] = False,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(metavar="CONDITION", help="Exit with 3 if it holds; repeatable."),
+        typer.Option(metavar="CONDITION", help="Exit with 3 if the condition holds. Repeatable."),
     ] = None,
     rank: Annotated[
-        int | None, typer.Option(min=0, help="This rank; else of each run the slowest.")
+        int | None, typer.Option(min=0, help="Compare this rank. Default: each run's slowest.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 20,
     unfold: Annotated[
-        bool, typer.Option("--unfold", help="List what each fused kernel replaces.")
+        bool, typer.Option("--unfold", help="List the operators that each fused kernel replaces.")
     ] = False,
     store: StoreOption = None,
 ) -> None:
-    """Compare the median steps of two runs, or of two groups, and where the difference comes from.
+    """Compare the median steps of two runs or groups, and show where the difference comes from.
 
-    A condition is a metric, > or <, and a bound. With a sign, it bounds the
-    change: busy>+5%, wall>+2ms, launches>+0, peak>+100MiB, compute<-1%.
-    Without, what OTHER has: bubble_host>10ms, recompiles>0. Units are %, ns,
-    us, ms, s, B, KiB, MiB and GiB; metrics, those of macro run_diff. One that
-    is not known on a side is an error, for it cannot be judged.
+    A condition is a metric, > or <, and a bound. A bound with a sign limits
+    the change: busy>+5%, wall>+2ms, launches>+0, peak>+100MiB, compute<-1%.
+    A bound without a sign limits the value of OTHER: bubble_host>10ms,
+    recompiles>0. Units are %, ns, us, ms, s, B, KiB, MiB and GiB. Metrics are
+    those of the macro run_diff. A metric that is unknown on a side is an
+    error, because the condition cannot be judged.
 
-    tag:, model: and name: stand for all runs that have it. Metrics are then
-    medians, with a rank test. A bound of the change holds only if the medians
-    are beyond it and p is below 0.05 or, where the runs are too few for that,
-    all of OTHER are beyond all of BASE.
+    A group (tag:, model:, name:) selects all runs with that label. Metrics
+    are then medians, with a rank test. A bound on the change then holds only
+    if the change of the medians is beyond it and p is below 0.05. If there are
+    too few runs for such a p, every run of OTHER must be beyond every run of
+    BASE instead.
     """
-    # Imported here, as no other command needs it.
+    # Import these here: no other command needs them.
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.gate import judge, parse
     from ingest.comparison.groups import runs_of
@@ -84,8 +93,8 @@ def diff(
     verdicts = [judge(condition, metrics, unlike) for condition in conditions]
     rows = read(connection, lambda: rows_by(connection, comparison, by.value))
     if as_json:
-        said = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}
-        print(json.dumps(plain(said)))
+        report = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}
+        print(json.dumps(plain(report)))
     else:
         for warning in comparison.warnings:
             print(f"warning: {printable(warning.warning)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Two runs, or two groups of runs, side by side."""
+"""The comparison of two runs, or of two groups of runs."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,9 +15,9 @@ from ingest.errors import MissingError
 
 @dataclass(frozen=True)
 class Comparison:
-    """The metrics of two sides, and what to heed beside them.
+    """The metrics of two sides, with warnings about what makes the sides hard to compare.
 
-    `rank` is the one asked for; null: of each run the slowest counts.
+    `rank` is the compared rank; None if each run's slowest rank is compared.
     """
 
     base: Side
@@ -33,30 +33,30 @@ class Comparison:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether time of a device stands against time of a host."""
+        """Whether device time is compared with host time."""
         return self.base.measure != self.other.measure
 
     @property
     def unlike(self) -> str | None:
-        """What makes the sides too different to divide their metrics; null where nothing does."""
+        """The reason why a ratio of the sides' metrics means nothing; None if it does."""
         if self.is_mixed:
-            return "of a device on one side and of a host on the other"
+            return "one side has device time and the other host time"
         if (self.base.steps_from == "run") != (self.other.steps_from == "run"):
-            return "of a step on one side and of a whole recording on the other"
+            return "one side has a step and the other a complete recording"
         return None
 
     @property
     def has_too_few(self) -> bool:
-        """Whether no metrics of so few runs could be told from chance by the rank test."""
+        """Whether there are too few runs for the rank test to find any change significant."""
         return least_p(len(self.base.runs), len(self.other.runs)) >= SIGNIFICANT
 
     @property
     def sql(self) -> str:
-        """The query of the metrics, to be read and run elsewhere."""
+        """The query of the metrics, with literals for parameters, so that it runs anywhere."""
         return sql_of(self.base, self.other, self.rank)
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as JSON can say it."""
+        """Return the comparison as nested dicts and lists."""
         return asdict(self)
 
 
@@ -67,17 +67,17 @@ def compare(
     rank: int | None = None,
     names: tuple[str, str] = ("BASE", "OTHER"),
 ) -> Comparison:
-    """The runs `other` against the runs `base`, by id; of one rank, or of each run's slowest.
+    """Compare the runs `other` with the runs `base`, given by id.
 
-    `names` are those of the sides in warnings.
-    A run of a group that has no such rank, or no times at all, is left out, with a warning. Raises
-    MissingError where a side has no other, or a run is on both.
+    `rank` selects a rank; None compares each run's slowest rank. `names` are the names of the
+    sides in warnings. A run of a group without that rank, or without any times, is left out, with
+    a warning. Raise MissingError if a side has no run left, or if a run is on both sides.
     """
     if both := sorted({*base} & {*other}):
-        raise MissingError(f"{both[0]}: is on both sides, and a run does not differ from itself")
+        raise MissingError(f"{both[0]} is on both sides; a run cannot be compared with itself")
     base_side, of_base = side_of(connection, base, rank)
     other_side, of_other = side_of(connection, other, rank)
-    warnings = [Caveat("runs", None, None, said) for said in of_base + of_other]
+    warnings = [Caveat("runs", None, None, text) for text in of_base + of_other]
     warnings += caveats(connection, base_side, other_side, names)
     metrics = metrics_of(connection, base_side, other_side, rank)
     comparison = Comparison(base_side, other_side, rank, metrics, warnings)

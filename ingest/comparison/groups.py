@@ -1,4 +1,4 @@
-"""The runs that one side of a comparison names: one run, or all that a query finds."""
+"""The runs of one side of a comparison: one run, or all runs with a label."""
 
 import duckdb
 
@@ -9,11 +9,11 @@ GROUPS = ("model:", "name:", "tag:")
 
 
 def runs_of(connection: duckdb.DuckDBPyConnection, store: Store, selector: str) -> list[str]:
-    """The ids of the runs that `selector` names, sorted.
+    """Return the ids of the runs that `selector` names, sorted.
 
-    `tag:KEY=VALUE`, `tag:WORD` (a tag's key or value), `model:NAME` and `name:NAME` stand for all
-    runs that have it; anything else names one run, as in `Store.find`. Raises StoreError where no
-    run, or for a name more than one, fits.
+    `tag:KEY=VALUE`, `tag:WORD` (a tag's key or value), `model:NAME` and `name:NAME` select all
+    runs with that label. Anything else names one run, as in `Store.find`. Raise StoreError if no
+    run matches, or if the name of one run is ambiguous.
     """
     if selector in GROUPS or not selector.startswith(GROUPS):
         return [store.find(selector)]
@@ -21,5 +21,5 @@ def runs_of(connection: duckdb.DuckDBPyConnection, store: Store, selector: str) 
         "SELECT DISTINCT run_id FROM run_groups WHERE selector = $1 ORDER BY run_id", [selector]
     ).fetchall()
     if not found:
-        raise StoreError(f"{selector}: no run in {store.path} has that; see `ingest list`")
+        raise StoreError(f"{selector}: no such runs in {store.path}; `ingest list` lists all runs")
     return [run_id for (run_id,) in found]

@@ -1,4 +1,4 @@
-"""The metrics of two sides, of one run each or of several."""
+"""The metrics of a comparison's two sides."""
 
 import re
 from dataclasses import dataclass, replace
@@ -21,12 +21,13 @@ QUERY = """
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of `group_diff`: of one run a side its value, of several their median.
+    """A row of `group_diff`: a metric's value on both sides. A group's value is its median.
 
-    Times are ns and memory bytes, of each run's median step. `is_part`: one of those that add up to
-    the wall time, of one run a side. `base_values` and `other_values` are those of each run, in the
-    order of `Side.runs`; a spread is the median distance from the median; `p` is that of the rank
-    test, null where a run does not know the metric. Spreads and `p` are null for one run a side.
+    Times are in ns and memory is in bytes, for each run's median step. `is_part`: the metric is one
+    of the parts that add up to the wall time, if each side has one run. `base_values` and
+    `other_values` are the values of the runs, in the order of `Side.runs`. A spread is the median
+    distance from the median. `p` is the p-value of the rank test, None if a run lacks the metric.
+    Spreads and `p` are None if each side has one run.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Metric:
 
     @property
     def as_amount(self) -> "Metric":
-        """The metric as conditions read it: `overlap`, a negative part, becomes a time."""
+        """The metric for conditions: `overlap`, a negative part, becomes a positive time."""
         if self.name != "overlap":
             return self
         return replace(
@@ -59,20 +60,20 @@ class Metric:
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance alone would seldom rank the runs so."""
+        """Whether p is below `SIGNIFICANT`."""
         return self.p is not None and self.p < SIGNIFICANT
 
 
 def metrics_of(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, rank: int | None
 ) -> list[Metric]:
-    """The metrics of a rank, else of each run's slowest, in the order in which to show them."""
+    """Return the metrics in display order, for a rank or, if None, for each run's slowest."""
     rows = connection.sql(QUERY, params=_params(base, other, rank)).to_arrow_table().to_pylist()
     return [Metric(**row, p=_p(row["base_values"], row["other_values"])) for row in rows]
 
 
 def sql_of(base: Side, other: Side, rank: int | None) -> str:
-    """The query of the metrics with its parameters as literals."""
+    """Return the query of the metrics, with literals for its parameters."""
     params = _params(base, other, rank)
     return dedent(re.sub(r"\$(\w+)", lambda found: literal(params[found[1]]), QUERY)).strip()
 

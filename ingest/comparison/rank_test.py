@@ -1,23 +1,28 @@
-"""Whether two samples differ by more than chance: the rank test of Mann and Whitney."""
+"""Mann and Whitney's rank test: whether two samples differ by more than chance."""
 
 from collections import Counter
 from collections.abc import Sequence
 from math import comb, erfc, sqrt
 
 SIGNIFICANT = 0.05
-MOST_EXACT = 50  # values of a sample without ties; beyond, the normal approximation serves
-MOST_TIED = 24  # values of both samples, if some are equal: as many as are counted in no time
+MOST_EXACT = 50  # values per sample without ties, for the exact test
+MOST_TIED = 24  # values of both samples, with ties, for the exact test; more take too long
 
 
 def rank_test(base: Sequence[float], other: Sequence[float]) -> float:
-    """The two-sided p-value of Mann and Whitney's U test, 0 to 1.
+    """Return the two-sided p-value of Mann and Whitney's U test, 0 to 1.
 
-    How often two samples of this size, drawn from one distribution, differ in rank at least as
-    much as these. Exact for up to 50 values a sample, of which no two are equal, by counting the
-    orders with each U (Mann and Whitney, Annals of Mathematical Statistics 18, 1947), and for up to
-    24 values of both, by counting the ways to share out their mean ranks; otherwise by the normal
-    approximation with corrections for ties and continuity (Hollander, Wolfe and
-    Chicken, Nonparametric Statistical Methods, 4.1). Raises ValueError where a sample is empty.
+    It is the probability that two samples of these sizes, drawn from one distribution, differ in
+    rank at least as much as these do. Three methods compute it:
+
+    - Without ties and with up to 50 values per sample: exact, by counting the orders with each U
+      (Mann and Whitney, Annals of Mathematical Statistics 18, 1947).
+    - Otherwise, with up to 24 values in total: exact, by counting the ways to distribute the mean
+      ranks.
+    - Otherwise: the normal approximation with corrections for ties and continuity (Hollander,
+      Wolfe and Chicken, Nonparametric Statistical Methods, 4.1).
+
+    Raise ValueError if a sample is empty.
     """
     if not base or not other:
         raise ValueError("a rank test needs a value on each side")
@@ -28,19 +33,23 @@ def rank_test(base: Sequence[float], other: Sequence[float]) -> float:
         fewest = int(min(wins, n * m - wins))
         return min(1.0, 2 * sum(_orders(n, m)[: fewest + 1]) / comb(n + m, n))
     if n + m <= MOST_TIED:
-        return _shared_out(base, other)
+        return _tied_p(base, other)
     tied = sum(count**3 - count for count in ties) / ((n + m) * (n + m - 1))
     variance = n * m / 12 * (n + m + 1 - tied)
     distance = max(0.0, abs(wins - n * m / 2) - 0.5)
     return erfc(distance / sqrt(2 * variance)) if variance else 1.0
 
 
-def _shared_out(base: Sequence[float], other: Sequence[float]) -> float:
-    """The share of ways to give `base` its number of ranks that are as far from the middle."""
+def _tied_p(base: Sequence[float], other: Sequence[float]) -> float:
+    """Return the share of rank subsets of `base`'s size at least as extreme as `base`'s ranks.
+
+    How extreme a subset is, is the distance of its rank sum from the expected rank sum.
+    """
     values = sorted((*base, *other))
-    first = {value: place for place, value in reversed([*enumerate(values)])}
+    first = {value: index for index, value in reversed([*enumerate(values)])}
     counts = Counter(values)
-    ranks = {value: 2 * first[value] + counts[value] + 1 for value in counts}  # twice the mean one
+    # Twice the mean ranks, to stay with integers.
+    ranks = {value: 2 * first[value] + counts[value] + 1 for value in counts}
     ways: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in base)]
     for value in values:
         for size in range(len(base), 0, -1):
@@ -53,16 +62,19 @@ def _shared_out(base: Sequence[float], other: Sequence[float]) -> float:
 
 
 def least_p(n: int, m: int) -> float:
-    """The smallest p-value that samples of `n` and `m` values can give: 3 against 3, 0.1."""
+    """Return the smallest possible p-value for samples of `n` and `m` values: 0.1 for 3 and 3."""
     return min(1.0, 2 / comb(n + m, n))
 
 
 def _orders(n: int, m: int) -> list[int]:
-    """In how many orders of n + m different values U is 0, 1, … n·m: Gauss's binomial, expanded."""
+    """Return the number of orders of n + m different values for each U, 0 to n·m.
+
+    These are the coefficients of the Gaussian binomial coefficient.
+    """
     counts = [1] + [0] * (n * m)
     for i in range(1, n + 1):
-        for u in range(n * m, m + i - 1, -1):  # times 1 − q^(m+i)
+        for u in range(n * m, m + i - 1, -1):  # multiply by 1 − q^(m+i)
             counts[u] -= counts[u - m - i]
-        for u in range(i, n * m + 1):  # by 1 − q^i
+        for u in range(i, n * m + 1):  # divide by 1 − q^i
             counts[u] += counts[u - i]
     return counts

@@ -1,4 +1,4 @@
-"""`ingest diff`: a comparison as people read it."""
+"""The report that `ingest diff` prints."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -18,9 +18,14 @@ from ingest.units import UNKNOWN, amount, change, counted, percent_change, print
 Row = dict[str, Any]
 
 LONGEST_NAME = 60
-MOST_REPLACED = 8  # names under a fused row
-WIDE_ENOUGH = 120  # of a terminal, for all columns
-LEVELS = {"op": "operator", "kernel": "kernel", "module": "nn.Module, own time", "class": "class"}
+MOST_REPLACED = 8  # operators listed under a fused kernel
+WIDE_ENOUGH = 120  # terminal width that all columns need
+LEVELS = {
+    "op": "operator",
+    "kernel": "kernel",
+    "module": "nn.Module (without submodules)",
+    "class": "class",
+}
 TIMES = ("base", "other", "change", "%")
 NARROW = ("name", "status", *TIMES, "calls")
 SUMMED = (
@@ -42,10 +47,10 @@ def diff_report(
     limit: int = 20,
     unfold: bool = False,
 ) -> Iterator[RenderableType]:
-    """Both sides, their metrics, and the rows of a level, of which the last is their sum.
+    """Yield both sides, their metrics, and the rows of a level. The last row is the sum.
 
-    Rows beyond `limit` are summed up, those without a partner by themselves. With `unfold`, the
-    operators that a fused kernel replaces stand under it.
+    Rows beyond `limit` are summed up, with separate sums for rows of only one side. With `unfold`,
+    the operators that a fused kernel replaces are listed under it.
     """
     yield from _head(comparison)
     yield from _spreads(comparison)
@@ -59,9 +64,9 @@ def diff_report(
 
 def _head(comparison: Comparison) -> Iterator[Text]:
     for name, side in (("BASE ", comparison.base), ("OTHER", comparison.other)):
-        place = "host" if side.device is None else f"device {side.device}"
+        device = "host" if side.device is None else f"device {side.device}"
         runs = f"median of {len(side.runs)} runs: " if side.is_group else ""
-        yield Text(f"{name}  {runs}{side.run}  rank {side.rank}  {place}  {_steps(side)}", "bold")
+        yield Text(f"{name}  {runs}{side.run}  rank {side.rank}  {device}  {_steps(side)}", "bold")
 
 
 def _steps(side: Side) -> str:
@@ -74,7 +79,7 @@ def _steps(side: Side) -> str:
 
 
 def _spreads(comparison: Comparison) -> Iterator[Text]:
-    """How much the steps of each side vary: the metrics are those of one."""
+    """Describe how much the steps of each side vary, because the metrics are of one step."""
     for name, side in (("BASE", comparison.base), ("OTHER", comparison.other)):
         if side.q1_wall_ns is not None and side.steps > 1:
             times = (amount(ns, "ns") for ns in (side.q1_wall_ns, side.q3_wall_ns))
@@ -82,7 +87,7 @@ def _spreads(comparison: Comparison) -> Iterator[Text]:
 
 
 def _metrics(comparison: Comparison) -> Text:
-    """The wall time, its parts, and of the other metrics those that changed."""
+    """Return a table of the wall time, its parts, and the other metrics that changed."""
     shown = [metric for metric in comparison.metrics if _is_shown(metric)]
     of = _of(comparison)
     if not comparison.has_groups:
@@ -92,7 +97,7 @@ def _metrics(comparison: Comparison) -> Text:
 
 
 def _of(comparison: Comparison) -> str:
-    """What the metrics are of."""
+    """Return the interval that the metrics cover."""
     has_steps = {comparison.base.steps_from, comparison.other.steps_from} != {"run"}
     return "median step" if has_steps else "whole recording"
 
@@ -122,11 +127,11 @@ def _of_groups(comparison: Comparison) -> Iterator[Text]:
         return
     n, m = len(comparison.base.runs), len(comparison.other.runs)
     yield Text(
-        "medians, which need not add up; ±: median distance from them; p: of a rank test, how "
-        "often chance alone ranks the runs so"
+        "Metrics are medians, so parts need not add up. ±: median distance from the median. p: "
+        "probability that chance alone ranks the runs like this (rank test)."
     )
     if (best := least_p(n, m)) >= SIGNIFICANT:
-        yield Text(f"{n} against {m} runs are too few to tell: p is at best {best:.2g}")
+        yield Text(f"{n} against {m} runs are too few for a rank test: p is {best:.2g} at best")
 
 
 def _rows(
@@ -134,7 +139,7 @@ def _rows(
 ) -> Iterator[RenderableType]:
     host = "host" in (comparison.base.measure, comparison.other.measure)
     title = f"{'Host' if host else 'Device'} time by {LEVELS[level]}, of the {_of(comparison)}"
-    if comparison.is_mixed and level == "class":  # no host's time is known of a run with a device
+    if comparison.is_mixed and level == "class":  # a run with a device has no host time by class
         title = f"Time by class, of a {comparison.base.measure} and a {comparison.other.measure}"
     if comparison.has_groups:
         title += f": {comparison.base.run} and {comparison.other.run}"
@@ -161,7 +166,7 @@ def _has(rows: Sequence[Row], column: str) -> bool:
 
 
 def _replaced(row: Row) -> Iterator[Row]:
-    """The operators on either side of a fused row, by name, the longest first."""
+    """Yield the operators that a fused row replaces, by name, the longest first."""
     sums: dict[str, Row] = {}
     for side in ("base", "other"):
         for op in row[f"{side}_ops"] or []:
@@ -179,14 +184,14 @@ def _replaced(row: Row) -> Iterator[Row]:
 
 
 def _rest(rows: Sequence[Row]) -> Iterator[Row]:
-    """A row for all rows that are not shown, and for those that stand alone."""
+    """Sum up the rows that are not shown: those of both sides, of only BASE, of only OTHER."""
     for status, name in REST.items():
-        alike = [row for row in rows if _alone(row) == status]
-        if alike:
-            yield _sum(alike, name.format(len(alike)))
+        summed = [row for row in rows if _only_on(row) == status]
+        if summed:
+            yield _sum(summed, name.format(len(summed)))
 
 
-def _alone(row: Row) -> str | None:
+def _only_on(row: Row) -> str | None:
     status = row.get("status")
     if status is None and row.get("base_calls") == 0:
         return "only_other"
@@ -211,7 +216,7 @@ def _change(value: float | None, unit: str) -> str:
 
 
 def _percent(value: float | None) -> str:
-    """In a column that is headed %."""
+    """Format a percentage for a column with the title %."""
     return percent_change(value).removesuffix("%")
 
 
@@ -219,28 +224,28 @@ def _time(key: str) -> Callable[[Row], str]:
     return lambda row: "" if row.get(key) is None else amount(row[key], "ns")
 
 
-def _count(what: str) -> Callable[[Row], str]:
-    """`26 → 1`; one number where it is the same on both sides."""
+def _count(key: str) -> Callable[[Row], str]:
+    """Return a formatter of counts: `26 → 1`, or one number if both sides have the same."""
 
-    def said(row: Row) -> str:
-        base, other = row.get(f"base_{what}"), row.get(f"other_{what}")
+    def text(row: Row) -> str:
+        base, other = row.get(f"base_{key}"), row.get(f"other_{key}")
         if base is None and other is None:
             return ""
         if base == other:
             return amount(base, "count")
         return f"{amount(base or 0, 'count')} → {amount(other or 0, 'count')}"
 
-    return said
+    return text
 
 
 def _where(row: Row) -> str:
-    """Where a row comes from, as far as that is known: its module, else function, else shapes."""
+    """Return a row's origin: its module or, if unknown, its function, or its input shapes."""
     module = row.get("module") if row.get("module") != row["name"] else None
-    place = row.get("where") or module or row.get("host_frame")
-    if not place:
+    origin = row.get("where") or module or row.get("host_frame")
+    if not origin:
         ops = (row.get("base_ops") or []) + (row.get("other_ops") or [])
-        place = next((op["shapes"] for op in ops if op["shapes"]), "")
-    return place if len(place) <= LONGEST_NAME else f"…{place[-LONGEST_NAME + 1 :]}"
+        origin = next((op["shapes"] for op in ops if op["shapes"]), "")
+    return origin if len(origin) <= LONGEST_NAME else f"…{origin[-LONGEST_NAME + 1 :]}"
 
 
 COLUMNS: dict[str, Callable[[Row], str]] = {

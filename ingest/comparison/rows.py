@@ -1,4 +1,4 @@
-"""What a change is made of: rows by operator, kernel, module or class that add up to it."""
+"""The breakdown of a change: rows by operator, kernel, module or class that add up to it."""
 
 from typing import Any
 
@@ -27,12 +27,12 @@ QUERIES = {
 def rows_by(
     connection: duckdb.DuckDBPyConnection, comparison: Comparison, level: str
 ) -> list[dict[str, Any]]:
-    """The rows of a level, the largest change first; of groups, of both sides' median runs.
+    """Return the rows of a level, the largest change first.
 
-    Times are of the median step, ns: `base_ns`, `other_ns`, `change_ns`. `op`: the rows of
-    `op_diff`;
-    `kernel`: of `kernel_diff`; `module`: of `module_diff`; `class`: the classes and their overlap,
-    of `run_diff`, which add up to the busy time.
+    A group is represented by its run with the median wall time. `base_ns`, `other_ns` and
+    `change_ns` are times of the median step. Level `op` has the rows of `op_diff`, `kernel` those
+    of `kernel_diff`, and `module` those of `module_diff`. `class` has the classes of `run_diff`
+    and their overlap, which add up to the busy time.
     """
     params = {
         "base": comparison.base.run,

@@ -1,4 +1,4 @@
-"""A side of a comparison: the runs that it has, and the one that stands for them."""
+"""A side of a comparison: its runs, and the run that represents them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from ingest.errors import MissingError
 
 @dataclass(frozen=True)
 class Side:
-    """A side of a comparison, and of its runs the one with the median wall time: `run`.
+    """A side of a comparison. `run` is the run with the median wall time.
 
-    Of that run: what was measured (`measure`: device or host), the number of its steps, its median
-    step, and the wall times, ns, that a quarter and three quarters of the steps do not exceed; null
-    where no steps were found.
+    The other fields describe that run: its compared rank and device, what was measured (`measure`:
+    device or host), the number of its steps, its median step, and the first and third quartile of
+    the steps' wall times, in ns. Step and quartiles are None if no steps were found.
     """
 
     runs: list[str]
@@ -31,23 +31,23 @@ class Side:
 
     @property
     def is_group(self) -> bool:
-        """Whether there are several runs."""
+        """Whether the side has several runs."""
         return len(self.runs) > 1
 
 
 def side_of(
     connection: duckdb.DuckDBPyConnection, runs: Sequence[str], rank: int | None
 ) -> tuple[Side, list[str]]:
-    """The side of these runs, by id, and a sentence on each that has nothing to compare.
+    """Return the side of these runs, and a sentence about each run that has nothing to compare.
 
-    Of each run the rank counts, else its slowest. Raises MissingError where no run has that, or a
-    run is not in the store.
+    `runs` are full ids. `rank` selects a rank; None selects each run's slowest rank. Raise
+    MissingError if no run has anything to compare, or if a run is not in the store.
     """
     if not runs:
-        raise MissingError("a side of the comparison has no run")
+        raise MissingError("a side of the comparison has no runs")
     for run in runs:
         if not connection.execute("FROM runs WHERE run_id = $1", [run]).fetchall():
-            raise MissingError(f"{run}: no such run; runs go by their whole ids here")
+            raise MissingError(f"{run}: no run has this id; give the full id")
     measured = connection.sql(
         """
         SELECT run_id, rank, device, measure, steps, steps_from, step_name,
@@ -60,16 +60,16 @@ def side_of(
         params={"runs": [*runs], "rank": rank},
     ).fetchall()
     known = sorted(row[0] for row in measured)
-    missing = [_why_not(connection, run) for run in sorted({*runs} - {*known})]
+    missing = [_why_missing(connection, run, rank) for run in sorted({*runs} - {*known})]
     if not measured:
         raise MissingError(missing[0])
     return Side(known, *measured[(len(measured) - 1) // 2]), missing
 
 
-def _why_not(connection: duckdb.DuckDBPyConnection, run: str) -> str:
+def _why_missing(connection: duckdb.DuckDBPyConnection, run: str, rank: int | None) -> str:
     rows = connection.execute(
         "SELECT DISTINCT rank FROM run_metrics WHERE run_id = $1 ORDER BY rank", [run]
     ).fetchall()
     if rows:
-        return f"{run}: has no such rank, only {', '.join(str(rank) for (rank,) in rows)}"
-    return f"{run}: holds no times to compare: no operator and no device activity of it was read"
+        return f"{run}: no rank {rank}; the run has {', '.join(str(known) for (known,) in rows)}"
+    return f"{run}: nothing to compare; the run has no operators and no device activity"

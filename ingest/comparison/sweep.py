@@ -1,4 +1,4 @@
-"""The variants of a sweep, each tested against eager; and `ingest sweep`, which prints them."""
+"""The variants of a sweep, tested against eager, and the command `ingest sweep`."""
 
 import json
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ Row = dict[str, Any]
 
 
 def sweep_rows(connection: duckdb.DuckDBPyConnection, tag: str) -> list[Row]:
-    """The rows of view `sweep_results` of a sweep, in order, each with `p`.
+    """Return a sweep's rows of view `sweep_results`, in order, each with a p-value `p`.
 
-    `p` is that of a rank test of the processes' times against those of the base; None for a base,
-    and where times are missing. Raises MissingError where the store has no such sweep.
+    `p` comes from a rank test of the processes' times against those of the base. It is None for a
+    base and if times are missing. Raise MissingError if the store has no such sweep.
     """
     found = connection.execute(
         "SELECT * FROM sweep_results WHERE sweep = $1 ORDER BY ordinal, variant", [tag]
@@ -46,15 +46,18 @@ def sweep_rows(connection: duckdb.DuckDBPyConnection, tag: str) -> list[Row]:
 
 def sweep(
     tag: Annotated[str, typer.Argument(help="The sweep's tag.")],
-    as_json: Annotated[bool, typer.Option("--json", help="All of it, as a JSON array.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print everything as a JSON array.")
+    ] = False,
     store: StoreOption = None,
 ) -> None:
     """Print the variants of a sweep: time, memory, compilation, and distance to eager.
 
-    Times are of an image: the median over the processes that timed it, the spread around it, how
-    many times as fast as eager, and the p-value of a rank test against eager. "pays after" is the
-    number of images after which compiling with a cold cache has paid off. Distances are those of
-    the output to eager's at the same seed; eager's own are between its processes.
+    "time" is the time per image: the median over the processes that timed it, with the spread
+    around it, the speed relative to eager, and the p-value of a rank test against eager. "pays
+    after" is the number of images after which compiling with a cold cache has paid off. "max diff",
+    "mean diff" and "PSNR" compare the output with eager's at the same seed; for eager, they
+    compare its processes with each other.
     """
     connection = connect(open_store(store))
     rows = read(connection, lambda: sweep_rows(connection, tag))
@@ -68,7 +71,7 @@ def sweep(
 def _report(rows: list[Row]) -> Iterator[RenderableType]:
     yield table(COLUMNS, map(_cells, rows), right=COLUMNS[1:])
     if any(row["peak_of"] == "host" for row in rows):
-        yield Text("peak: of the host's process, as there is no device")
+        yield Text("peak: memory of the host process, because there is no device")
     for row in rows:
         for line in _notes(row):
             yield Text(f"{row['variant']}: {printable(line, LONGEST_REASON)}")
@@ -105,15 +108,15 @@ def _distance(row: Row) -> tuple[str, str, str]:
 
 
 def _notes(row: Row) -> Iterator[str]:
-    """What its cells cannot say."""
+    """Yield the failures and reasons of a row, which its cells do not show."""
     if row["failure"]:
         yield f"failed: {row['failure']}"
     if row["distance_reason"]:
         yield f"no distance: {row['distance_reason']}"
     for reason in row["compile_failures"] or []:
-        yield f"could not be compiled, and ran eager: {' '.join(reason.split())}"
+        yield f"compilation failed, ran eager: {' '.join(reason.split())}"
     for reason in row["recompile_reasons"] or []:
-        yield f"compiled again: {' '.join(reason.split())}"
+        yield f"recompiled: {' '.join(reason.split())}"
     for reason in row["graph_break_reasons"] or []:
         yield f"graph break: {' '.join(reason.split())}"
 
@@ -123,7 +126,7 @@ def _no_sweep(connection: duckdb.DuckDBPyConnection, tag: str) -> str:
         "SELECT sweep FROM sweep_results GROUP BY sweep ORDER BY max(ingested_at) DESC, sweep"
     ).fetchall()
     if not known:
-        return f"{tag}: no such sweep; the store has none: `capture sweep` makes one"
+        return f"{tag}: no such sweep; the store has no sweeps (`capture sweep` makes one)"
     listed = ", ".join(name for (name,) in known[:MOST_NAMED])
     more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
-    return f"{tag}: no such sweep; there is {listed}{more}"
+    return f"{tag}: no such sweep; the store has {listed}{more}"

@@ -1,11 +1,11 @@
-"""A read-only console over a store: one SELECT at a time, within limits of time, memory and size.
+"""A read-only SQL console for a store, with limits on time, memory and result size.
 
-console.py   what callers see: a few processes, and a query for one of them
-worker.py    such a process, from outside: it is asked, and ended when it takes too long
-child.py     the same from inside: opens the store, limits its memory, answers
-checks.py    which statements it runs
-result.py    the rows, and the forms that they can be had in
-writer.py    values as text, which `ingest sql` uses too
+console.py   the public interface: runs each query in one of a few worker processes
+worker.py    the parent's side of a worker process: sends queries, kills it after a timeout
+child.py     the code of a worker process: opens the store, limits its memory, answers queries
+checks.py    the check that a query is a single SELECT on the store
+result.py    the result: rows, and their conversion to pandas, CSV and Parquet
+writer.py    conversion of values to text, shared with `ingest sql`
 """
 
 from ingest.console.console import Console

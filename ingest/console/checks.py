@@ -1,8 +1,8 @@
-"""Which statements the console runs: one SELECT that reads the store's tables and views.
+"""The check that a query is a single SELECT that reads the store's tables and views.
 
 Settings alone do not make a DuckDB connection read-only: `allowed_directories` permits writing
-where it permits reading, and a COPY inside a WITH counts as a SELECT. So the syntax tree of a
-statement is checked before anything of it is bound, and its plan before it is run.
+wherever it permits reading, and a COPY inside a WITH counts as a SELECT. Therefore this module
+checks a statement's syntax tree before DuckDB binds it, and its plan before DuckDB runs it.
 """
 
 import json
@@ -35,14 +35,15 @@ TABLE_FUNCTIONS = {
     "unnest",
 }
 WRITING_OPERATORS = {"COPY_TO_FILE", "BATCH_COPY_TO_FILE", "INSERT", "UPDATE", "DELETE", "MERGE"}
-ONLY_READS = "the console only reads (SELECT, FROM, WITH, DESCRIBE, SHOW, SUMMARIZE)"
+ONLY_READS = "the console accepts only SELECT, FROM, WITH, DESCRIBE, SHOW and SUMMARIZE"
 
 
 def checked(connection: duckdb.DuckDBPyConnection, text: str) -> duckdb.DuckDBPyRelation:
-    """The one SELECT of a text, bound and not yet run. Raises QueryError for anything else."""
+    """Bind the single SELECT of `text`, without running it. Raise QueryError for anything else."""
     statement = _only_statement(connection, text)
     _check_syntax(connection, statement)
-    relation = connection.sql(statement)  # before EXPLAIN: errors then quote the query as written
+    # Bind before EXPLAIN, so that errors quote the query as the user wrote it.
+    relation = connection.sql(statement)
     _check_plan(connection, statement)
     return relation
 
@@ -51,19 +52,19 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise QueryError("Refused: the query holds half of a character.") from error
+        raise QueryError("Refused: the query contains half of a surrogate pair.") from error
     statements = connection.extract_statements(text)
     if not statements:
-        raise QueryError("Nothing to run: write a query.")
+        raise QueryError("The query is empty.")
     if len(statements) > 1:
-        raise QueryError(f"Refused: one statement at a time, these are {len(statements)}.")
+        raise QueryError(f"Refused: {len(statements)} statements; run one at a time.")
     query = str(statements[0].query)
     try:
         kind = statements[0].type
-    except ValueError:  # a kind that DuckDB's Python client has no name for
+    except ValueError:  # a type that DuckDB's Python client does not know
         kind = None
     if kind == duckdb.StatementType.MULTI:
-        raise QueryError("Refused: PIVOT must list its values here: ON column IN ('a', 'b').")
+        raise QueryError("Refused: PIVOT must list its values, as in ON column IN ('a', 'b').")
     if kind != duckdb.StatementType.SELECT:
         raise QueryError(f"Refused: {_first_word(query)} is not allowed; {ONLY_READS}.")
     return query
@@ -75,7 +76,7 @@ def _first_word(query: str) -> str:
 
 
 def _check_syntax(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
-    """Refuses writing nodes, and table functions that reach for files or hide a statement."""
+    """Refuse nodes that write, and table functions that open files or run other statements."""
     row = connection.execute("SELECT json_serialize_sql($1::VARCHAR)", [statement]).fetchone()
     try:
         tree = json.loads(row[0]) if row else {"error": True}
@@ -93,8 +94,8 @@ def _check_syntax(connection: duckdb.DuckDBPyConnection, statement: str) -> None
             name = str(node["function"]["function_name"])
             if name.lower() not in allowed:
                 raise QueryError(
-                    f"Refused: {name} is not allowed; the console reads the tables and views "
-                    "of the store and nothing else."
+                    f"Refused: {name} is not allowed; the console reads only the tables and views "
+                    "of the store."
                 )
 
 
@@ -106,7 +107,7 @@ def _check_plan(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """All objects of a JSON document."""
+    """Yield all objects of a JSON document."""
     waiting = [tree]
     while waiting:
         value = waiting.pop()

@@ -1,9 +1,9 @@
-"""A process that answers a console's queries, one at a time: `python -m ingest.console.child`.
+"""A worker process that answers queries one at a time: `python -m ingest.console.child`.
 
-It reads each query from stdin as a line of JSON and writes to stdout a line of JSON and, where
-that says `bytes`, as many bytes of Arrow IPC. It ends with stdin, even in the middle of a query.
-A query that it has not the memory for ends it too: what such a query leaves behind is in the way
-of the next.
+It reads each query from stdin as a line of JSON. It writes a line of JSON to stdout, followed by
+`bytes` bytes of Arrow IPC, where `bytes` is a number in that line. The process exits when stdin is
+closed, even in the middle of a query. It also exits when a query runs out of memory, because memory
+that such a query leaves allocated would be missing for the next one.
 """
 
 import bisect
@@ -38,28 +38,32 @@ SETTINGS = (
     "SET enable_progress_bar = false",
     "SET lock_configuration = true",
 )
-MOST_THREADS = 8  # each has its own stack and buffers, and several processes share the machine
-BESIDE = 1 << 30  # bytes that the process may need beside DuckDB's memory: its code, its result
-BATCH = 2_048  # rows that DuckDB makes at a time
-NO_MEMORY = ("Out of Memory", "memory allocation failed")  # in errors of several types
+MOST_THREADS = 8  # each needs a stack and buffers, and several processes share the machine
+OWN_BYTES = 1 << 30  # memory of the process besides DuckDB's: its code and the result
+BATCH_ROWS = 2_048  # DuckDB's vector size
+OUT_OF_MEMORY_TEXTS = ("Out of Memory", "memory allocation failed")  # in errors of several types
 
 
 def main(store: str, memory: str, rows: str, size: str) -> None:
-    """Answers queries on a store within bytes of memory; of a result it keeps `rows` or `size`."""
+    """Answer queries on a store. Arguments come from the command line.
+
+    `memory` limits DuckDB's memory in bytes. Of each result, at most `rows` rows and `size` bytes
+    are kept.
+    """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what else writes there is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep other output out of the answers
     try:
         connection = _connect(Path(store), int(memory))
     except (duckdb.Error, StoreError) as error:
         _send(answers, {"error": f"The store cannot be read: {error}"})
         return
-    _limit(int(memory) + BESIDE)
-    asked: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    _limit_memory(int(memory) + OWN_BYTES)
+    queries: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(queries,), daemon=True).start()
     _send(answers, {})
     while True:
         try:
-            _send(answers, *_answer(connection, asked.get(), int(rows), int(size)))
+            _send(answers, *_answer(connection, queries.get(), int(rows), int(size)))
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except Exception:
@@ -79,11 +83,12 @@ def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _limit(size: int) -> None:
-    """DuckDB's own limit is not asked for single values nor by Arrow: the system's is by all.
+def _limit_memory(size: int) -> None:
+    """Set the system's memory limit for this process, in bytes.
 
-    Of the address space only what can be written counts, as DuckDB reserves much that it never
-    uses. Where the system has no such limit, DuckDB's and the deadline remain.
+    DuckDB checks its own limit neither for single values nor in Arrow conversions. The system's
+    limit covers only writable memory (RLIMIT_DATA), because DuckDB reserves much address space
+    that it never uses. On a system without this limit, DuckDB's limit and the deadline remain.
     """
     with suppress(ImportError, ValueError, OSError):
         import resource
@@ -92,9 +97,9 @@ def _limit(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (size, hard))
 
 
-def _listen(asked: "queue.SimpleQueue[str]") -> None:
+def _listen(queries: "queue.SimpleQueue[str]") -> None:
     for line in sys.stdin.buffer:
-        asked.put(json.loads(line))
+        queries.put(json.loads(line))
     os._exit(0)
 
 
@@ -109,23 +114,23 @@ def _send(answers: IO[bytes], header: dict[str, Any], *parts: Any) -> None:
 def _answer(
     connection: duckdb.DuckDBPyConnection, text: str, rows: int, size: int
 ) -> tuple[Any, ...]:
-    """A header and, where the query has an answer, its rows. Raises MemoryError."""
+    """Return a header and, if the query succeeds, its rows. Raise MemoryError."""
     try:
         with connection.cursor() as cursor:
             table, cut_at = read(connection, lambda: _read(checked(cursor, text), rows, size))
             return {"cut_at": cut_at}, _serialized(table)
     except (duckdb.FatalException, duckdb.InternalException):
-        raise  # the database answers nothing any more
+        raise  # the database refuses all further queries
     except Exception as error:
-        said = str(error).strip() or type(error).__name__
-        if isinstance(error, MemoryError) or any(sign in said for sign in NO_MEMORY):
+        message = str(error).strip() or type(error).__name__
+        if isinstance(error, MemoryError) or any(text in message for text in OUT_OF_MEMORY_TEXTS):
             raise MemoryError from error
-        return ({"error": said},)
+        return ({"error": message},)
 
 
 def _read(relation: duckdb.DuckDBPyRelation, rows: int, size: int) -> tuple[pa.Table, str]:
-    """As many of the rows as both limits allow, and the limit that cut them off."""
-    reader = for_arrow(relation).limit(rows + 1).to_arrow_reader(BATCH)
+    """Return as many rows as both limits allow, and the limit that cut them off, or ``""``."""
+    reader = for_arrow(relation).limit(rows + 1).to_arrow_reader(BATCH_ROWS)
     batches: list[pa.RecordBatch] = []
     left = size
     for batch in reader:

@@ -1,4 +1,4 @@
-"""The console: queries, each in one of a few processes that are kept for the next."""
+"""The console: runs queries in a small pool of worker processes."""
 
 import threading
 import time
@@ -13,15 +13,15 @@ from ingest.store.store import Store, default_store
 
 
 class Console:
-    """Queries on a store that can neither change it nor read anything else.
+    """A console for queries that can neither change a store nor read anything else.
 
-    Each runs in a process of its own, so that none can take the caller's time or memory: DuckDB
-    looks at its limits between vectors of rows, and one giant value, such as
-    `list_sort(range(200000000))`, passes them all until it is made.
+    Queries run in separate processes, so that none can use up the caller's time or memory. DuckDB
+    checks its limits only between vectors of rows; a single giant value, such as
+    `list_sort(range(200000000))`, is not checked until it is complete.
 
-    `seconds` and `memory`, in bytes, limit each query, `rows` and `size`, in bytes, its result.
-    As many queries as there are `processes` run at once; others wait for one of these to end.
-    Safe to use from several threads.
+    `seconds` and `memory` (bytes) limit each query. `rows` and `size` (bytes) limit its result. At
+    most `processes` queries run at once; further queries wait. A console may be used from several
+    threads.
     """
 
     def __init__(
@@ -38,31 +38,35 @@ class Console:
         self.size = size
         self._process = (Store(store or default_store()).path, memory, rows, size)
         self._idle: list[Worker] = []
-        self._places = threading.BoundedSemaphore(processes)
+        self._slots = threading.BoundedSemaphore(processes)
         weakref.finalize(self, _end_all, self._idle)
 
     def query(self, text: str) -> Result:
-        """The rows of one SELECT. Raises QueryError, with the reason, for anything else."""
-        if not self._places.acquire(timeout=2 * self.seconds):
-            raise QueryError("Too many queries are running; try again in a moment.")
+        """Return the result of one SELECT.
+
+        Raise QueryError, with the reason, if the query is anything else, fails, exceeds a limit, or
+        waits too long for other queries.
+        """
+        if not self._slots.acquire(timeout=2 * self.seconds):
+            raise QueryError("Too many queries are running. Try again in a moment.")
         try:
             worker = self._idle_worker() or Worker(*self._process)
             started = time.perf_counter()
             try:
                 table, cut_at = worker.ask(text, self.seconds)
             finally:
-                if worker.lives:
+                if worker.is_alive:
                     self._idle.append(worker)
         finally:
-            self._places.release()
+            self._slots.release()
         return Result(narrow(table), time.perf_counter() - started, cut_at)
 
     def _idle_worker(self) -> Worker | None:
-        """One that waits; those that somebody else has ended meanwhile are left behind."""
+        """Return an idle worker, or None. Discard idle workers that have died."""
         with suppress(IndexError):
             while True:
                 worker = self._idle.pop()
-                if worker.lives:
+                if worker.is_alive:
                     return worker
                 worker.end()
         return None

@@ -1,4 +1,4 @@
-"""A query's rows, and the forms that they can be had in."""
+"""A query's result, and its conversion to other formats."""
 
 import io
 from collections.abc import Callable
@@ -17,31 +17,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """A query's rows, as far as the console's limits go."""
+    """A query's rows, up to the console's limits, and the query's time.
+
+    `cut_at` is the limit that cut the rows off, such as `64 MiB`; empty if none did.
+    """
 
     table: pa.Table
     seconds: float = 0.0
-    cut_at: str = ""  # the limit that cut the rows off, "64 MiB" for instance
+    cut_at: str = ""
 
     @property
     def complete(self) -> bool:
-        """Whether these are all rows."""
+        """Whether the result has all rows."""
         return not self.cut_at
 
     def part(self, rows: int, columns: int) -> "Result":
-        """The first rows of the first columns."""
-        places = range(min(columns, self.table.num_columns))
-        return replace(self, table=self.table.select(list(places)).slice(0, rows))
+        """Return a result with only the first `rows` rows and the first `columns` columns."""
+        indices = range(min(columns, self.table.num_columns))
+        return replace(self, table=self.table.select(list(indices)).slice(0, rows))
 
     @property
     def numeric_columns(self) -> set[str]:
-        """The columns of numbers, moments and intervals."""
+        """The names of the columns of numbers, dates, times and intervals."""
         return {field.name for field in self.table.schema if _is_numeric(field.type)}
 
     def frame(self) -> "pd.DataFrame":
-        """The rows as a pandas DataFrame; whole, as text, where pandas has no such type.
+        """Return the rows as a pandas DataFrame.
 
-        Integers stay integers where some are null.
+        Columns whose values pandas cannot represent exactly become text. Integer columns with nulls
+        keep an integer type.
         """
         import pandas as pd
 
@@ -53,13 +57,13 @@ class Result:
         return table.to_pandas(types_mapper=integers.get)
 
     def csv(self) -> bytes:
-        """The rows as CSV; lists, structs and maps as JSON."""
+        """Return the rows as CSV. Lists, structs and maps are written as JSON."""
         with duckdb.connect() as connection:
             rows = connection.from_arrow(_numbered(self.table))
             return "".join(writer.csv_lines(rows, self.table.column_names)).encode()
 
     def parquet(self) -> bytes:
-        """The rows as Parquet; what it has no type for, such as intervals, as text."""
+        """Return the rows as Parquet. Types that Parquet lacks, such as intervals, become text."""
         buffer = io.BytesIO()
         table = _with_text(self.table, lambda kind: not _fits_parquet(kind))
         pq.write_table(table, buffer, compression="zstd")
@@ -67,7 +71,10 @@ class Result:
 
 
 def narrow(table: pa.Table) -> pa.Table:
-    """Sums of BIGINT are HUGEINT in DuckDB and decimals in Arrow: integers again where they fit."""
+    """Convert decimal columns back to BIGINT if their values fit.
+
+    DuckDB sums BIGINT to HUGEINT, and Arrow turns that into a decimal.
+    """
     for index, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type) and field.type.scale == 0:
             try:
@@ -79,7 +86,7 @@ def narrow(table: pa.Table) -> pa.Table:
 
 
 def _has_no_pandas_type(kind: pa.DataType) -> bool:
-    """Whether pandas has no type for it, or one of fewer digits or of fewer moments."""
+    """Return whether pandas has no type for it, or only one with less precision or range."""
     return bool(
         pa.types.is_nested(kind)
         or pa.types.is_binary(kind)
@@ -104,8 +111,8 @@ def _is_interval(kind: pa.DataType) -> bool:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    """A number, a text, a truth or a moment."""
-    kind = getattr(kind, "storage_type", kind)  # of JSON, UUID and the like
+    """Return whether it is a type of numbers, text, booleans, dates or times."""
+    kind = getattr(kind, "storage_type", kind)  # extension types such as JSON and UUID
     return bool(
         pa.types.is_primitive(kind)
         or pa.types.is_decimal(kind)
@@ -117,23 +124,23 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 def _fits_parquet(kind: pa.DataType) -> bool:
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):
-        fields = [kind.field(place) for place in range(kind.num_fields)]
+        fields = [kind.field(index) for index in range(kind.num_fields)]
         return bool(fields) and all(_fits_parquet(field.type) for field in fields)
     return _is_plain(kind) or bool(pa.types.is_binary(kind))
 
 
-def _with_text(table: pa.Table, is_meant: Callable[[pa.DataType], bool]) -> pa.Table:
-    """The table with some columns as text."""
-    places = [place for place, field in enumerate(table.schema) if is_meant(field.type)]
-    if not places:
+def _with_text(table: pa.Table, becomes_text: Callable[[pa.DataType], bool]) -> pa.Table:
+    """Convert the columns whose type `becomes_text` selects to text."""
+    indices = [index for index, field in enumerate(table.schema) if becomes_text(field.type)]
+    if not indices:
         return table
     with duckdb.connect() as connection:
-        texts = writer.texts(connection.from_arrow(_numbered(table.select(places))))
-    for place, text in zip(places, texts.columns, strict=True):
-        table = table.set_column(place, table.column_names[place], text)
+        texts = writer.texts(connection.from_arrow(_numbered(table.select(indices))))
+    for index, text in zip(indices, texts.columns, strict=True):
+        table = table.set_column(index, table.column_names[index], text)
     return table
 
 
 def _numbered(table: pa.Table) -> pa.Table:
-    """With other names: two columns may have the same."""
-    return table.rename_columns([f"c{place}" for place in range(table.num_columns)])
+    """Rename the columns to `c0`, `c1`, …, because DuckDB needs unique names."""
+    return table.rename_columns([f"c{index}" for index in range(table.num_columns)])

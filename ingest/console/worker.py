@@ -1,4 +1,4 @@
-"""A process that answers queries, seen from outside: it is asked, and ended when late."""
+"""A handle on a worker process: sends it queries, and kills it after a timeout."""
 
 import json
 import os
@@ -15,9 +15,11 @@ from ingest.errors import QueryError
 
 OUT_OF_MEMORY = 3  # exit code of the process
 
-START_SECONDS = 60.0  # a loaded machine takes its time to start a process
-KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")  # of the environment, which holds secrets
-POOL = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # the default one reserves what the limit counts
+START_SECONDS = 60.0  # time for a process to start on a loaded machine
+# The environment variables that the process gets. Others may hold secrets.
+KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+# Arrow's default pool reserves memory that would count towards the limit.
+POOL = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
 class Worker:
@@ -26,13 +28,13 @@ class Worker:
     def __init__(self, store: Path, memory: int, rows: int, size: int) -> None:
         limits = map(str, (memory, rows, size))
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        # Not multiprocessing: it would run the caller's main module, a Streamlit app, once more.
+        # multiprocessing would run the caller's main module, a Streamlit app, once more.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ingest.console.child", str(store), *limits],
             env={**environment, **POOL, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the caller, who ends it
+            start_new_session=True,  # only the caller receives Ctrl-C, and ends this process
         )
         header, _ = self._exchange(None, START_SECONDS)
         if "error" in header:
@@ -40,14 +42,14 @@ class Worker:
             raise QueryError(header["error"])
 
     @property
-    def lives(self) -> bool:
-        """Whether it can be asked."""
+    def is_alive(self) -> bool:
+        """Whether the process runs and can take a query."""
         return self._process.poll() is None
 
     def ask(self, text: str, seconds: float) -> tuple[pa.Table, str]:
-        """The rows of a query, and the limit that cut them off.
+        """Return the rows of a query, and the limit that cut them off, or an empty text.
 
-        Raises QueryError, after which it may have ended.
+        Raise QueryError if the query fails. The process may have ended then.
         """
         header, body = self._exchange(text, seconds)
         if "error" in header:
@@ -55,7 +57,7 @@ class Worker:
         return pa.ipc.open_stream(body).read_all(), header["cut_at"]
 
     def end(self) -> None:
-        """Ends it, whatever it is doing."""
+        """Kill the process, even if a query is running."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.kill()
@@ -65,7 +67,7 @@ class Worker:
             self._process.stdin.close()
 
     def _exchange(self, text: str | None, seconds: float) -> tuple[dict[str, Any], bytes]:
-        """Sends a query, if any, and reads an answer. What goes wrong ends the process."""
+        """Send a query, if any, and read an answer. Any failure ends the process."""
         late = threading.Event()
 
         def stop() -> None:
@@ -77,7 +79,7 @@ class Worker:
         try:
             answer = self._sent_and_read(text)
         except BaseException:
-            self.end()  # or the next to ask would read the rest of this answer
+            self.end()  # otherwise the next query would read the rest of this answer
             raise
         finally:
             timer.cancel()
@@ -85,7 +87,7 @@ class Worker:
         if late.is_set():
             self.end()
             raise QueryError(
-                f"Stopped after {seconds:g} s. Narrow the query, by run_id for instance."
+                f"Stopped after {seconds:g} s. Narrow the query, for instance by run_id."
             )
         if answer is None:
             code = self._process.wait()
@@ -94,7 +96,7 @@ class Worker:
         return answer
 
     def _sent_and_read(self, text: str | None) -> tuple[dict[str, Any], bytes] | None:
-        """None when the process ends before it has answered."""
+        """Return the answer, or None if the process ends before its answer is complete."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -112,7 +114,7 @@ class Worker:
 
 
 def _why_ended(code: int) -> str:
-    """In words; the system itself ends a process, with a signal, when the machine has no memory."""
-    if code in (OUT_OF_MEMORY, -6, -9):
-        return "Stopped: the query needs more memory than it may use."
+    """Return a message for the exit code of a worker process."""
+    if code in (OUT_OF_MEMORY, -6, -9):  # the system kills with signals when memory runs out
+        return "Stopped: the query exceeded its memory limit."
     return f"Stopped: the query ended the process that ran it (exit code {code})."

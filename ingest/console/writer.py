@@ -1,4 +1,4 @@
-"""Values as text, each as DuckDB writes it: for tables, CSV and JSON."""
+"""Conversion of values to text, as DuckDB writes them, for tables, CSV and JSON."""
 
 import json
 import re
@@ -20,21 +20,22 @@ NUMBERS = FLOATS | INTEGERS | {"decimal"}
 STRING_OR_NOT_FINITE = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN')
 QUOTED_IN_CSV = re.compile(r'[",\r\n]|^$')
 NOT_ASCII = re.compile(r"[^\x00-\x7e]")
-NOT_IN_ARROW = re.compile(r"\b(UHUGEINT|BIT|TIME WITH TIME ZONE)\b")  # or there with other values
+# Types that Arrow lacks, or that DuckDB converts to Arrow with changed values.
+NOT_IN_ARROW = re.compile(r"\b(UHUGEINT|BIT|TIME WITH TIME ZONE)\b")
 
 Relation = duckdb.DuckDBPyRelation
 
 
 def texts(relation: Relation) -> pa.Table:
-    """The rows with every value as text; lists, structs, maps and unions as JSON."""
-    columns = [_text(place, kind) for place, _, kind in _columns(relation)]
+    """Return the rows with every value as text. Lists, structs, maps and unions become JSON."""
+    columns = [_text(position, kind) for position, _, kind in _columns(relation)]
     return _projected(relation, columns).to_arrow_table().rename_columns(relation.columns)
 
 
 def csv_lines(relation: Relation, names: Sequence[str]) -> Iterator[str]:
-    """The rows as lines of CSV, after a header of these names.
+    """Yield the rows as lines of CSV, after a header of these names.
 
-    NULL is empty and empty text is `""`; where there is one column, both are `""`.
+    NULL is written as nothing, and empty text as `""`. If there is only one column, both are `""`.
     """
     return _csv_lines(texts(relation), names)
 
@@ -54,11 +55,11 @@ def _csv_field(value: str | None) -> str:
 
 
 def json_objects(relation: Relation) -> Iterator[str]:
-    """Each row as a JSON object, in ASCII. What JSON has no number for, such as NaN, is null."""
+    """Yield each row as a JSON object, in ASCII. NaN and infinities become null."""
     finite = "CASE WHEN isfinite(#{0}) THEN #{0} END"
     fields = [
-        f"{literal(name)}, {(finite if kind.id in FLOATS else '#{0}').format(place)}"
-        for place, name, kind in _columns(relation)
+        f"{literal(name)}, {(finite if kind.id in FLOATS else '#{0}').format(position)}"
+        for position, name, kind in _columns(relation)
     ]
     texts = _projected(relation, [f"json_object({', '.join(fields)})::VARCHAR"])
     return map(_as_json, texts.to_arrow_table().column(0))
@@ -72,31 +73,31 @@ def _as_json(text: pa.Scalar) -> str:
 
 
 def for_arrow(relation: Relation) -> Relation:
-    """The relation with text in place of what Arrow cannot hold."""
+    """Return the relation with text instead of types that Arrow cannot represent."""
     if not any(NOT_IN_ARROW.search(str(kind)) for kind in relation.types):
         return relation
     columns = [
-        (_text(place, kind) if NOT_IN_ARROW.search(str(kind)) else f"#{place}")
+        (_text(position, kind) if NOT_IN_ARROW.search(str(kind)) else f"#{position}")
         + f" AS {_quoted(name)}"
-        for place, name, kind in _columns(relation)
+        for position, name, kind in _columns(relation)
     ]
     return relation.project(", ".join(columns))
 
 
 def _columns(relation: Relation) -> list[tuple[int, str, duckdb.sqltypes.DuckDBPyType]]:
-    """Place, from 1, name and type of each column."""
+    """Return position (from 1), name and type of each column."""
     named = zip(relation.columns, relation.types, strict=True)
-    return [(place, name, kind) for place, (name, kind) in enumerate(named, 1)]
+    return [(position, name, kind) for position, (name, kind) in enumerate(named, 1)]
 
 
 def _projected(relation: Relation, columns: list[str]) -> Relation:
-    return relation.project(", ".join(f"{text} AS c{place}" for place, text in enumerate(columns)))
+    return relation.project(", ".join(f"{text} AS c{index}" for index, text in enumerate(columns)))
 
 
-def _text(place: int, kind: duckdb.sqltypes.DuckDBPyType) -> str:
-    return f"to_json(#{place})::VARCHAR" if kind.id in NESTED else f"#{place}::VARCHAR"
+def _text(position: int, kind: duckdb.sqltypes.DuckDBPyType) -> str:
+    return f"to_json(#{position})::VARCHAR" if kind.id in NESTED else f"#{position}::VARCHAR"
 
 
 def _quoted(text: str) -> str:
-    """In double quotes, as SQL writes names and CSV writes texts."""
+    """Put a text in double quotes, as SQL does for names and CSV for fields."""
     return '"' + text.replace('"', '""') + '"'

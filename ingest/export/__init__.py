@@ -1,1 +1,1 @@
-"""Runs as files of other tools."""
+"""Export of runs to the file formats of other tools."""

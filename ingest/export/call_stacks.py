@@ -1,6 +1,6 @@
-"""Call stacks for speedscope and flamegraph.pl: what called what, and what each took itself.
+"""Call stacks for speedscope and flamegraph.pl, with each call's self time or memory.
 
-A value below 0, such as the memory that a call freed, has no place in these files and is left out.
+These formats allow no negative values. A call that freed more memory than it allocated counts as 0.
 """
 
 import json
@@ -19,7 +19,7 @@ FORBIDDEN = str.maketrans(" ;\t\n\r", "_____")  # as in torch's export_stacks
 
 
 class Metric(StrEnum):
-    """What is counted."""
+    """The quantity that call stacks are weighted by."""
 
     host = "host"
     device = "device"
@@ -29,24 +29,24 @@ class Metric(StrEnum):
 
 
 class Counted(NamedTuple):
-    """A column of `call_stacks`, what it holds, and speedscope's name of its unit."""
+    """A column of `call_stacks`, its description, and speedscope's name of its unit."""
 
     column: str
-    what: str
+    description: str
     unit: str
 
 
 METRICS = {
-    Metric.host: Counted("self_ns", "time of calls on the host", "nanoseconds"),
-    Metric.device: Counted("self_device_ns", "time of a device", "nanoseconds"),
-    Metric.idle: Counted("self_idle_ns", "idle time of a device", "nanoseconds"),
-    Metric.cpu_memory: Counted("self_cpu_bytes", "memory of the host", "bytes"),
-    Metric.device_memory: Counted("self_device_bytes", "memory of a device", "bytes"),
+    Metric.host: Counted("self_ns", "host time", "nanoseconds"),
+    Metric.device: Counted("self_device_ns", "device time", "nanoseconds"),
+    Metric.idle: Counted("self_idle_ns", "device idle time", "nanoseconds"),
+    Metric.cpu_memory: Counted("self_cpu_bytes", "host memory", "bytes"),
+    Metric.device_memory: Counted("self_device_bytes", "device memory", "bytes"),
 }
 
 
 class Call(NamedTuple):
-    """A call in its thread's tree: `caller` is another one's id, `value` is its own."""
+    """A call in its thread's tree. `caller` is the id of the caller; `value` excludes callees."""
 
     id: str
     caller: str | None
@@ -60,9 +60,9 @@ Threads = dict[tuple[int, str | None, str | None], list[Call]]
 def collapsed(
     connection: duckdb.DuckDBPyConnection, run_id: str, counted: Counted, step: int | None
 ) -> Iterator[str]:
-    """Lines `outermost;…;innermost value`, in ns or bytes, as torch's `export_stacks` writes them.
+    """Yield lines `outermost;…;innermost value`, in the format of torch's `export_stacks`.
 
-    Raises MissingError where there is nothing to write.
+    Values are in ns or bytes. Raise MissingError if there is nothing to write.
     """
     return _collapsed(_threads(connection, run_id, counted, step))
 
@@ -84,13 +84,13 @@ def _collapsed(threads: Threads) -> Iterator[str]:
 def speedscope(
     connection: duckdb.DuckDBPyConnection, run_id: str, counted: Counted, step: int | None
 ) -> Iterator[str]:
-    """A file of speedscope, with a profile for each thread.
+    """Yield the text of a speedscope file, with a profile for each thread.
 
-    Raises MissingError where there is nothing to write.
+    Raise MissingError if there is nothing to write.
     """
     threads = _threads(connection, run_id, counted, step)
     names = sorted({call.name for calls in threads.values() for call in calls})
-    frames = {name: place for place, name in enumerate(names)}
+    frames = {name: index for index, name in enumerate(names)}
     return _speedscope(run_id, threads, frames, counted.unit)
 
 
@@ -98,7 +98,7 @@ def _speedscope(run_id: str, threads: Threads, frames: dict[str, int], unit: str
     shared = json.dumps({"frames": [_frame(name) for name in frames]})
     yield f'{{"$schema": "{SCHEMA}", "name": {json.dumps(run_id)}, "exporter": "tracehouse", '
     yield f'"shared": {shared}, "profiles": ['
-    for place, ((rank, pid, tid), calls) in enumerate(threads.items()):
+    for index, ((rank, pid, tid), calls) in enumerate(threads.items()):
         events, end = _events(calls, frames)
         profile = {
             "type": "evented",
@@ -109,7 +109,7 @@ def _speedscope(run_id: str, threads: Threads, frames: dict[str, int], unit: str
             "endValue": end,
             "events": events,
         }
-        yield (", " if place else "") + json.dumps(profile)
+        yield (", " if index else "") + json.dumps(profile)
     yield "]}\n"
 
 
@@ -120,41 +120,47 @@ def _frame(name: str) -> dict[str, Any]:
 
 
 def _events(calls: list[Call], frames: dict[str, int]) -> tuple[list[dict[str, Any]], int]:
-    """When each call begins and ends, one after the other, largest first; and the end of all."""
-    inside: dict[str | None, list[Call]] = {}
+    """Return speedscope's open and close events of the calls, and the end of the last one.
+
+    Calls of one caller follow each other, the largest total value first.
+    """
+    callees: dict[str | None, list[Call]] = {}
     known = {call.id for call in calls}
     for call in calls:
-        inside.setdefault(call.caller if call.caller in known else None, []).append(call)
-    whole = dict.fromkeys(known, 0)
-    order = list(inside.get(None, []))
-    for call in order:  # callers before what they call; the list grows meanwhile
-        order += inside.get(call.id, [])
+        callees.setdefault(call.caller if call.caller in known else None, []).append(call)
+    totals = dict.fromkeys(known, 0)
+    order = list(callees.get(None, []))
+    for call in order:  # callers before callees; the list grows during the loop
+        order += callees.get(call.id, [])
     for call in reversed(order):
-        whole[call.id] += max(call.value, 0)
-        if call.caller in whole:
-            whole[call.caller] += whole[call.id]
+        totals[call.id] += max(call.value, 0)
+        if call.caller in totals:
+            totals[call.caller] += totals[call.id]
     events: list[dict[str, Any]] = []
     at = 0
-    waiting: list[tuple[Call, bool]] = [(call, True) for call in inside.get(None, [])]
-    waiting.sort(key=lambda each: whole[each[0].id])
+    waiting: list[tuple[Call, bool]] = [(call, True) for call in callees.get(None, [])]
+    waiting.sort(key=lambda each: totals[each[0].id])
     while waiting:
         call, opens = waiting.pop()
         if not opens:
             at += max(call.value, 0)
-        elif not whole[call.id]:
+        elif not totals[call.id]:
             continue
         events.append({"type": "O" if opens else "C", "frame": frames[call.name], "at": at})
         if opens:
             waiting.append((call, False))
-            called = sorted(inside.get(call.id, []), key=lambda each: (whole[each.id], each.name))
-            waiting += [(each, True) for each in called]
+            inner = sorted(callees.get(call.id, []), key=lambda each: (totals[each.id], each.name))
+            waiting += [(each, True) for each in inner]
     return events, at
 
 
 def _threads(
     connection: duckdb.DuckDBPyConnection, run_id: str, counted: Counted, step: int | None
 ) -> Threads:
-    """The calls of each thread, with what they took in the step; those around it take nothing."""
+    """Return the calls of each thread, with their values in the step, or in the whole run.
+
+    Calls outside of the step that contain calls of the step are kept, with value 0.
+    """
     rows = connection.execute(
         f"""
         SELECT
@@ -174,5 +180,5 @@ def _threads(
     }
     if not threads:
         where = "" if step is None else f" in step {step}"
-        raise MissingError(f"{run_id}: there is no {counted.what}{where}")
+        raise MissingError(f"{run_id}: no {counted.description} was recorded{where}")
     return threads

@@ -1,4 +1,4 @@
-"""Chrome traces of a part of a run, or of several ranks or runs on one time axis."""
+"""Chrome traces of a part of a run, or of several ranks or two runs on one time axis."""
 
 import json
 import re
@@ -11,13 +11,13 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import MissingError
-from ingest.export.stretches import EVER, Stretch
+from ingest.export.stretches import EVER, Interval
 
-ROWS = 20_000  # of a batch
-OWN_PID = 9_999_999  # of the tracks that no profiler recorded; Linux counts processes to 4,194,304
-PER_PLACE = 10_000_000  # as in the macro `chrome_pid`
-SORT_PER_PLACE = 1_000_000_000  # as in `chrome_names`
-FLOWS_PER_PLACE = 1 << 40
+BATCH_ROWS = 20_000
+OWN_PID = 9_999_999  # process of the computed tracks; Linux process ids end at 4,194,304
+PIDS_PER_INTERVAL = 10_000_000  # as in the macro `chrome_pid`
+SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`
+FLOWS_PER_INTERVAL = 1 << 40
 QUERIES = (
     *("chrome_names", "chrome_tracks", "chrome_path", "chrome_counters", "chrome_events"),
     "chrome_others",
@@ -27,11 +27,11 @@ OWN_KEYS = {"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEve
 
 @dataclass(frozen=True)
 class ChromeTrace:
-    """A chrome trace: its text in pieces, UTF-8 JSON, and its times.
+    """A chrome trace: its text, UTF-8 JSON in pieces, and its times.
 
-    `base_ns` is the Unix time of the trace's zero, ns, by the clock of its first side. `shown_ns`
-    is the requested stretch, counted from that zero; None if unknown. Events that reach beyond it
-    are whole.
+    `base_ns` is the Unix time of the trace's zero, in ns, on the clock of its first side.
+    `shown_ns` is the requested interval relative to that zero; None if unknown. Events that extend
+    beyond the interval are not cut.
     """
 
     base_ns: int
@@ -40,50 +40,50 @@ class ChromeTrace:
 
 
 class _Span(NamedTuple):
-    """From when to when the events of a stretch last, Unix ns."""
+    """The start of the first and the end of the last event of an interval, Unix ns."""
 
     start_ns: int
     end_ns: int
 
 
 def chrome_trace(
-    connection: duckdb.DuckDBPyConnection, parts: Sequence[Stretch], shortest_ns: int = 0
+    connection: duckdb.DuckDBPyConnection, parts: Sequence[Interval], shortest_ns: int = 0
 ) -> ChromeTrace:
-    """A chrome trace of some stretches, without events below `shortest_ns`.
+    """Return a chrome trace of some intervals, without events shorter than `shortest_ns`.
 
-    The ranks of a side are on one clock; the anchors of two sides are at the same time. The text is
-    read from the store while it is consumed: if the run is removed meanwhile, it ends with an
-    error. Raises MissingError where there is no event.
+    The ranks of a side share a clock. The anchors of two sides are drawn at the same time. The text
+    is read from the store while it is consumed; if the run is removed meanwhile, it ends with an
+    error. Raise MissingError if there are no events.
     """
     spans = {part: _span(connection, part, shortest_ns) for part in parts}
     found = {part: span for part, span in spans.items() if span is not None}
     if not found:
-        raise MissingError(f"{parts[0].run_id}: no event was recorded in this stretch of time")
+        raise MissingError(f"{parts[0].run_id}: there are no events in this time interval")
     origins = _origins(found)
     base_ns = origins[next(iter(found)).side]
     text = chain(
         [_head(connection, list(found), base_ns)],
         chain.from_iterable(
-            _of_stretch(
+            _of_interval(
                 connection,
                 _parameters(part, shortest_ns)
                 | {
                     "origin_ns": origins[part.side],
-                    "place": None if label is None else place,
+                    "place": None if label is None else index,
                     "label": label,
-                    "pid": _own_pid(place),
-                    "flows": place * FLOWS_PER_PLACE,
+                    "pid": _own_pid(index),
+                    "flows": index * FLOWS_PER_INTERVAL,
                 },
             )
-            for place, (part, label) in enumerate(zip(found, _labels(list(found)), strict=True))
+            for index, (part, label) in enumerate(zip(found, _labels(list(found)), strict=True))
         ),
         [b"\n]}\n"],
     )
     return ChromeTrace(base_ns, _shown(found, origins), text)
 
 
-def _shown(spans: dict[Stretch, _Span], origins: dict[int, int]) -> tuple[int, int]:
-    """From the first of the stretches' starts to the last of their ends, where events are."""
+def _shown(spans: dict[Interval, _Span], origins: dict[int, int]) -> tuple[int, int]:
+    """Return the first start and the last end of the intervals, cut to their events."""
     shown = [
         (max(part.since_ns, span.start_ns), min(part.until_ns, span.end_ns), origins[part.side])
         for part, span in spans.items()
@@ -94,15 +94,15 @@ def _shown(spans: dict[Stretch, _Span], origins: dict[int, int]) -> tuple[int, i
     )
 
 
-def _span(connection: duckdb.DuckDBPyConnection, part: Stretch, shortest_ns: int) -> _Span | None:
+def _span(connection: duckdb.DuckDBPyConnection, part: Interval, shortest_ns: int) -> _Span | None:
     query = sql.query("chrome_span")
     parameters = _used(_parameters(part, shortest_ns), query)
     [row] = connection.execute(query, parameters).fetchall()
     return None if row[0] is None else _Span(*row)
 
 
-def _origins(spans: dict[Stretch, _Span]) -> dict[int, int]:
-    """The Unix ns from which the times of each side count, so that none is below 0."""
+def _origins(spans: dict[Interval, _Span]) -> dict[int, int]:
+    """Return the zero of each side's times, Unix ns, early enough that no time is negative."""
     anchors: dict[int, int] = {}
     for part, span in spans.items():
         anchor = span.start_ns if part.anchor_ns is None else part.anchor_ns
@@ -111,8 +111,8 @@ def _origins(spans: dict[Stretch, _Span]) -> dict[int, int]:
     return {side: anchor - lead for side, anchor in anchors.items()}
 
 
-def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Stretch], base_ns: int) -> bytes:
-    """The head of the file. A file of one source keeps its metadata."""
+def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Interval], base_ns: int) -> bytes:
+    """Return the head of the file. It includes the source's metadata if there is one source."""
     head: dict[str, Any] = {
         "schemaVersion": 1,
         "displayTimeUnit": "ms",
@@ -129,22 +129,25 @@ def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Stretch], base_
         head.setdefault("distributedInfo", {"rank": parts[0].rank})
     own = {"ph": "M", "cat": "tracehouse", "tid": 0}
     names = [
-        own | {"pid": _own_pid(place), "name": name, "args": args}
-        for place, label in enumerate(_labels(parts))
+        own | {"pid": _own_pid(index), "name": name, "args": args}
+        for index, label in enumerate(_labels(parts))
         for name, args in (
             (
                 "process_name",
                 {"name": ": ".join(filter(None, [label, "steps, idle time and critical path"]))},
             ),
-            ("process_sort_index", {"sort_index": place * SORT_PER_PLACE - 1}),
+            ("process_sort_index", {"sort_index": index * SORT_PER_INTERVAL - 1}),
         )
     ]
     events = ",\n".join(map(json.dumps, names))
     return f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}'.encode()
 
 
-def _labels(parts: Sequence[Stretch]) -> list[str | None]:
-    """The names that tell the stretches of a file apart: the run, the rank and the step."""
+def _labels(parts: Sequence[Interval]) -> list[str | None]:
+    """Return names that distinguish the intervals of a file: by run, rank or step.
+
+    A single interval needs no name and gets None.
+    """
     if len(parts) == 1:
         return [None]
     by_run = len({part.run_id for part in parts}) > 1
@@ -160,26 +163,26 @@ def _labels(parts: Sequence[Stretch]) -> list[str | None]:
     ]
 
 
-def _own_pid(place: int) -> int:
-    return place * PER_PLACE + OWN_PID
+def _own_pid(index: int) -> int:
+    return index * PIDS_PER_INTERVAL + OWN_PID
 
 
-def _of_stretch(
+def _of_interval(
     connection: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
-    """The events of a stretch, each after a comma."""
+    """Yield the events of an interval, each after a comma."""
     for query in QUERIES:
         yield from _texts(connection, sql.query(query), parameters)
 
 
-def _parameters(part: Stretch, shortest_ns: int) -> dict[str, Any]:
+def _parameters(part: Interval, shortest_ns: int) -> dict[str, Any]:
     return {
         "run": part.run_id,
         "rank": part.rank,
         "since_ns": part.since_ns,
         "until_ns": part.until_ns,
         "shortest_ns": shortest_ns,
-        "is_whole": part.is_whole and not shortest_ns,
+        "is_whole": part.is_unbounded and not shortest_ns,
         "ever_ns": EVER,
     }
 
@@ -187,10 +190,10 @@ def _parameters(part: Stretch, shortest_ns: int) -> dict[str, Any]:
 def _texts(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
-    """The query's one text column as bytes, batch by batch."""
+    """Yield the query's single text column as bytes, batch by batch."""
     with connection.cursor() as cursor:
         relation = cursor.sql(query, params=_used(parameters, query))
-        for batch in relation.to_arrow_reader(ROWS):
+        for batch in relation.to_arrow_reader(BATCH_ROWS):
             column = batch.column(0)
             if len(column):
                 _, offsets, text = column.buffers()
@@ -200,5 +203,5 @@ def _texts(
 
 
 def _used(parameters: dict[str, Any], query: str) -> dict[str, Any]:
-    """The parameters that the query has: DuckDB refuses others."""
+    """Return the parameters that occur in the query, because DuckDB rejects any others."""
     return {key: parameters[key] for key in set(re.findall(r"\$([a-z_]+)", query))}

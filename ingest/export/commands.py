@@ -1,4 +1,4 @@
-"""The command `export`."""
+"""The command `ingest export`."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,14 +12,14 @@ from ingest.errors import MissingError
 from ingest.export.call_stacks import METRICS, Counted, Metric, collapsed, speedscope
 from ingest.export.chrome import chrome_trace
 from ingest.export.files import write_whole
-from ingest.export.stretches import first_event, steps_of_two, stretches
+from ingest.export.stretches import first_event, intervals_of, steps_of_two
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
 from ingest.units import parse_duration, printable
 
 STANDARD_OUTPUT = Path("-")
 GRAPHS = {"--memory-svg": "memory", "--segments-svg": "segments"}
-# The options for each kind of file, beside --store.
+# The options that apply to each kind of file, besides --store.
 OPTIONS: dict[str, set[str]] = {
     "--memory-svg": set(),
     "--segments-svg": set(),
@@ -34,81 +34,84 @@ def export(
     run: RunArgument,
     memory_svg: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Flame graph of a snapshot: memory by stack (SVG)."),
+        typer.Option(metavar="FILE", help="Write a flame graph of memory by stack (SVG)."),
     ] = None,
     segments_svg: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Flame graph of a snapshot: the same by segment (SVG)."),
+        typer.Option(metavar="FILE", help="Write a flame graph of memory by segment (SVG)."),
     ] = None,
     memory_html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The memory over time, what held it and when (HTML)."),
+        typer.Option(metavar="FILE", help="Write a page of memory over time, by owner (HTML)."),
     ] = None,
     stacks: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What called what, as lines `frame;frame value`."),
+        typer.Option(
+            metavar="FILE", help="Write call stacks for flamegraph.pl: lines `frame;frame value`."
+        ),
     ] = None,
     speedscope_file: Annotated[
         Path | None,
-        typer.Option(
-            "--speedscope", metavar="FILE", help="What called what, as speedscope's own file."
-        ),
+        typer.Option("--speedscope", metavar="FILE", help="Write call stacks for speedscope."),
     ] = None,
     chrome: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The events, or a part of them, as a chrome trace for Perfetto, with tracks of "
-            "idle time and memory. It is compressed if FILE ends in `.gz`.",
+            help="Write events as a chrome trace for Perfetto, with tracks of idle time and "
+            "memory. The file is compressed if its name ends in `.gz`.",
         ),
     ] = None,
     metric: Annotated[
         Metric | None,
         typer.Option(
-            help="What --stacks and --speedscope count, in ns or bytes; without it, host."
+            help="With --stacks or --speedscope: the weight of calls, in ns or bytes. "
+            "Default: host."
         ),
     ] = None,
     step: Annotated[
-        int | None, typer.Option(help="Only this step, of --stacks, --speedscope and --chrome.")
+        int | None,
+        typer.Option(help="With --stacks, --speedscope or --chrome: only this step."),
     ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             "--from",
             metavar="TIME",
-            help="With --chrome: start here. 1.5s and 20ms count from the first event; a bare "
-            "number is Unix time in ns.",
+            help="With --chrome: start of the time interval. 1.5s and 20ms count from the first "
+            "event; a number without a unit is Unix time in ns.",
         ),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option("--to", metavar="TIME", help="With --chrome: end here, a time as of --from."),
+        typer.Option("--to", metavar="TIME", help="With --chrome: end of the time interval."),
     ] = None,
     rank: Annotated[
         list[int] | None,
-        typer.Option(help="With --chrome: only this rank; repeatable. Without it, all."),
+        typer.Option(help="With --chrome: only this rank. Repeatable. Default: all ranks."),
     ] = None,
     min_dur: Annotated[
         str | None,
         typer.Option(
             "--min-dur",
             metavar="DURATION",
-            help="With --chrome: leave out shorter events; such as 10us.",
+            help="With --chrome: leave out events shorter than this, such as 10us.",
         ),
     ] = None,
     beside: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN", help="With --chrome and --step: a second run, whose step starts with it."
+            metavar="RUN",
+            help="With --chrome and --step: add a second run. Both steps start together.",
         ),
     ] = None,
     beside_step: Annotated[
         int | None,
-        typer.Option("--beside-step", help="The step of --beside; without it, that of --step."),
+        typer.Option("--beside-step", help="The second run's step. Default: that of --step."),
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Write a run as one file, for a browser or another tool; `-` is the standard output."""
+    """Export a run to a file for a browser or another tool. `-` means standard output."""
     files = {
         "--memory-svg": memory_svg,
         "--segments-svg": segments_svg,
@@ -117,7 +120,7 @@ def export(
         "--speedscope": speedscope_file,
         "--chrome": chrome,
     }
-    given = {
+    options = {
         "--metric": metric,
         "--step": step,
         "--from": since,
@@ -127,13 +130,13 @@ def export(
         "--beside": beside,
         "--beside-step": beside_step,
     }
-    kind, file = _chosen(files, [option for option, value in given.items() if value is not None])
+    kind, file = _chosen(files, [option for option, value in options.items() if value is not None])
     if beside_step is not None and beside is None:
-        raise typer.BadParameter("--beside-step is for --beside")
+        raise typer.BadParameter("--beside-step requires --beside")
     if beside is not None and step is None:
-        raise typer.BadParameter("--beside needs --step: the steps of both runs start together")
+        raise typer.BadParameter("--beside requires --step")
     if step is not None and (since is not None or until is not None):
-        raise typer.BadParameter("give --step, or --from and --to")
+        raise typer.BadParameter("--step cannot be used with --from or --to")
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
     if kind == "--chrome":
@@ -143,11 +146,11 @@ def export(
         def trace() -> Iterator[bytes]:
             if other and step is not None:
                 both = (run_id, other)
-                asked = steps_of_two(connection, both, rank or [], step, beside_step)
+                intervals = steps_of_two(connection, both, rank or [], step, beside_step)
             else:
-                edges = _edges(connection, run_id, since, until)
-                asked = stretches(connection, run_id, rank or [], step, *edges)
-            return chrome_trace(connection, asked, shortest_ns).text
+                bounds = _bounds(connection, run_id, since, until)
+                intervals = intervals_of(connection, run_id, rank or [], step, *bounds)
+            return chrome_trace(connection, intervals, shortest_ns).text
 
         parts: Iterable[bytes] = read(connection, trace)
     else:
@@ -162,17 +165,22 @@ def export(
     results().print(f"wrote {printable(str(file))}", markup=False)
 
 
-def _chosen(files: dict[str, Path | None], given: list[str]) -> tuple[str, Path]:
-    """The one file that is asked for, after a check that the options are for it."""
-    wanted = [(kind, file) for kind, file in files.items() if file is not None]
-    if len(wanted) != 1:
+def _chosen(files: dict[str, Path | None], options: list[str]) -> tuple[str, Path]:
+    """Return the kind and the path of the one requested file.
+
+    Raise BadParameter if not exactly one file is requested, or if an option does not apply to it.
+    """
+    requested = [(kind, file) for kind, file in files.items() if file is not None]
+    if len(requested) != 1:
         *most, last = files
         raise typer.BadParameter(f"give exactly one of {', '.join(most)} and {last}")
-    [(kind, file)] = wanted
-    for option in given:
+    [(kind, file)] = requested
+    for option in options:
         if option not in OPTIONS[kind]:
-            kinds = [each for each, options in OPTIONS.items() if option in options]
-            raise typer.BadParameter(f"{option} is for {' and '.join(kinds)}")
+            kinds = [each for each, accepted in OPTIONS.items() if option in accepted]
+            raise typer.BadParameter(
+                f"{option} does not apply to {kind}, only to {' and '.join(kinds)}"
+            )
     return kind, file
 
 
@@ -183,11 +191,11 @@ def _texts(
     counted: Counted,
     step: int | None,
 ) -> Iterable[str]:
-    """The text of a file of any kind but --chrome."""
+    """Return the text of a file of any kind except --chrome."""
     from ingest.memory.html.export import flame_graph
     from ingest.memory.html.page import memory_page
 
-    def ask() -> Iterable[str]:
+    def texts() -> Iterable[str]:
         match kind:
             case "--stacks":
                 return collapsed(connection, run_id, counted, step)
@@ -198,33 +206,35 @@ def _texts(
             case _:
                 return [flame_graph(connection, run_id, GRAPHS[kind])]
 
-    return read(connection, ask)
+    return read(connection, texts)
 
 
-def _edges(
+def _bounds(
     connection: duckdb.DuckDBPyConnection, run_id: str, since: str | None, until: str | None
 ) -> tuple[int | None, int | None]:
-    """The times of --from and --to, Unix ns."""
+    """Return the times of --from and --to, Unix ns."""
     if since is None and until is None:
         return None, None
     first = first_event(connection, run_id)
     if first is None:
-        raise MissingError(f"{run_id}: no trace was recorded")
-    since_ns = None if since is None else _moment("--from", since, first)
-    until_ns = None if until is None else _moment("--to", until, first)
+        raise MissingError(f"{run_id}: the run has no trace")
+    since_ns = None if since is None else _unix_ns("--from", since, first)
+    until_ns = None if until is None else _unix_ns("--to", until, first)
     if since_ns is not None and until_ns is not None and since_ns >= until_ns:
         raise typer.BadParameter("--from must be before --to")
     return since_ns, until_ns
 
 
-def _moment(option: str, text: str, first_ns: int) -> int:
-    """A time in Unix ns. A time with a unit counts from the first event."""
+def _unix_ns(option: str, text: str, first_ns: int) -> int:
+    """Parse a time and return it in Unix ns. A time with a unit counts from the first event."""
     if text.isdecimal() and int(text) >= first_ns:
         return int(text)
     try:
         return first_ns + parse_duration(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{option}: {error}; nor Unix time in ns, of the run") from error
+        raise typer.BadParameter(
+            f"{option}: {error}, or a Unix time in ns during the run"
+        ) from error
 
 
 def _duration(option: str, text: str) -> int:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Atomic writing of files."""
 
 import gzip
 import os
@@ -9,21 +9,21 @@ from pathlib import Path
 
 from ingest.errors import OutputError
 
-QUICK = 1  # of gzip's levels; others take several times as long for a few percent
+FASTEST = 1  # gzip's level; higher levels take several times as long and save a few percent
 
 
 def write_whole(file: Path, parts: Iterable[bytes]) -> None:
-    """Writes a file part by part, compressed if its name ends in `.gz`, and replaces it at once.
+    """Write a file from parts, atomically. Compress it if its name ends in `.gz`.
 
-    Raises OutputError where that is not possible: then the file is as it was.
+    Raise OutputError if the file cannot be written. An existing file is then unchanged.
     """
     try:
-        target = file.expanduser().resolve()  # a link stays a link
-    except RuntimeError as error:  # no such user, or links in a circle
+        target = file.expanduser().resolve()  # replace a link's target, not the link
+    except RuntimeError as error:  # an unknown user in ~user, or circular links
         raise OutputError(f"{file}: cannot be written: {error}") from error
     if target.exists() and not target.is_file():
-        kind = "a directory" if target.is_dir() else "no regular file"
-        raise OutputError(f"{file}: is {kind}")
+        kind = "is a directory" if target.is_dir() else "is not a regular file"
+        raise OutputError(f"{file}: {kind}")
     part = target.with_name(f".tracehouse-{uuid.uuid4().hex[:12]}")
     try:
         try:
@@ -38,4 +38,4 @@ def write_whole(file: Path, parts: Iterable[bytes]) -> None:
 
 
 def _opened(part: Path, is_compressed: bool) -> gzip.GzipFile | BufferedWriter:
-    return gzip.open(part, "wb", compresslevel=QUICK) if is_compressed else part.open("wb")
+    return gzip.open(part, "wb", compresslevel=FASTEST) if is_compressed else part.open("wb")

@@ -1,4 +1,4 @@
-"""Stretches of the time of a run's ranks: a step, or from one moment to another."""
+"""Time intervals of a run's ranks: a step, or the interval between two times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,14 +7,14 @@ import duckdb
 
 from ingest.errors import MissingError
 
-EVER = 1 << 62  # ns: beyond any event, in both directions
+EVER = 1 << 62  # ns; no event is later than this, or earlier than its negative
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A stretch of time of a rank, Unix ns.
+class Interval:
+    """A time interval of a rank, Unix ns.
 
-    In a file of two sides, such as two runs, their anchors stand at the same time.
+    A file may have two sides, such as two runs. Their anchors are then drawn at the same time.
     """
 
     run_id: str
@@ -26,35 +26,37 @@ class Stretch:
     step: int | None = None
 
     @property
-    def is_whole(self) -> bool:
+    def is_unbounded(self) -> bool:
+        """Whether the interval contains all events."""
         return (self.since_ns, self.until_ns) == (-EVER, EVER)
 
 
-def stretches(
+def intervals_of(
     connection: duckdb.DuckDBPyConnection,
     run_id: str,
     ranks: Sequence[int] = (),
     step: int | None = None,
     since_ns: int | None = None,
     until_ns: int | None = None,
-) -> list[Stretch]:
-    """A stretch for each of the ranks, or for all: a step with all its work, or the given times.
+) -> list[Interval]:
+    """Return an interval for each of `ranks`, or for all ranks if `ranks` is empty.
 
-    Times are Unix ns. Raises MissingError where the run has no trace of a rank, or no such step.
+    It is a step with all its work, or the time from `since_ns` to `until_ns`, Unix ns. Raise
+    MissingError if the run has no trace of a rank, or no such step.
     """
-    found = _ranks(connection, run_id)
-    if not found:
-        raise MissingError(f"{run_id}: no trace was recorded")
+    traced = _ranks(connection, run_id)
+    if not traced:
+        raise MissingError(f"{run_id}: the run has no trace")
     for rank in ranks:
-        if rank not in found:
-            known = ", ".join(map(str, found))
+        if rank not in traced:
+            known = ", ".join(map(str, traced))
             raise MissingError(f"{run_id}: no trace of rank {rank}; there are traces of {known}")
-    chosen = [rank for rank in found if not ranks or rank in ranks]
+    chosen = [rank for rank in traced if not ranks or rank in ranks]
     if step is not None:
-        return _of_step(connection, run_id, chosen, step, is_asked=bool(ranks))
+        return _of_step(connection, run_id, chosen, step, is_required=bool(ranks))
     since = -EVER if since_ns is None else since_ns
     until = EVER if until_ns is None else until_ns
-    return [Stretch(run_id, rank, since, until, since_ns) for rank in chosen]
+    return [Interval(run_id, rank, since, until, since_ns) for rank in chosen]
 
 
 def steps_of_two(
@@ -63,18 +65,19 @@ def steps_of_two(
     ranks: Sequence[int],
     step: int,
     other_step: int | None,
-) -> list[Stretch]:
-    """A step of each of two runs, whose starts are at the same time; the same step without another.
+) -> list[Interval]:
+    """Return a step of each of two runs, as two sides that start at the same time.
 
-    The second run takes part with all its ranks if it has none of `ranks`. Raises MissingError as
-    `stretches` does.
+    `other_step` is the step of the second run, None for the same step. All ranks of the second run
+    are included if it has none of `ranks`. Raise MissingError as `intervals_of` does.
     """
     run_id, other = runs
     other_ranks = [rank for rank in _ranks(connection, other) if rank in ranks]
-    second = stretches(connection, other, other_ranks, step if other_step is None else other_step)
+    second_step = step if other_step is None else other_step
+    second = intervals_of(connection, other, other_ranks, second_step)
     return [
-        *stretches(connection, run_id, ranks, step),
-        *(replace(stretch, side=1) for stretch in second),
+        *intervals_of(connection, run_id, ranks, step),
+        *(replace(interval, side=1) for interval in second),
     ]
 
 
@@ -83,9 +86,12 @@ def _of_step(
     run_id: str,
     ranks: Sequence[int],
     step: int,
-    is_asked: bool,
-) -> list[Stretch]:
-    """The step of each rank that has it, or that was asked for."""
+    is_required: bool,
+) -> list[Interval]:
+    """Return the step of each rank that has it.
+
+    Raise MissingError if no rank has it or, with `is_required`, if one of the ranks does not.
+    """
     rows = connection.execute(
         "SELECT rank, count(DISTINCT source_id), min(start_ns), max(work_end_ns) "
         "FROM step_metrics WHERE run_id = $1 AND step = $2 GROUP BY rank ORDER BY rank",
@@ -93,23 +99,24 @@ def _of_step(
     ).fetchall()
     steps = {rank: times for rank, *times in rows if rank in ranks}
     for rank in ranks:
-        if rank not in steps and (is_asked or not steps):
+        if rank not in steps and (is_required or not steps):
             known = _known_steps(connection, run_id, rank)
             raise MissingError(f"{run_id}: rank {rank} has no step {step}; {known}")
     for rank, (files, *_) in steps.items():
         if files > 1:
             raise MissingError(
-                f"{run_id}: {files} files of rank {rank} have a step {step}: give a time instead"
+                f"{run_id}: {files} files of rank {rank} have a step {step}; select a time "
+                "interval instead"
             )
     anchor = min(start for _, start, _ in steps.values())
     return [
-        Stretch(run_id, rank, start, end, anchor, step=step)
+        Interval(run_id, rank, start, end, anchor, step=step)
         for rank, (_, start, end) in steps.items()
     ]
 
 
 def first_event(connection: duckdb.DuckDBPyConnection, run_id: str) -> int | None:
-    """When the first event of a run began, Unix ns; None where it has no trace."""
+    """Return the start of a run's first event, Unix ns, or None if the run has no trace."""
     [(first,)] = connection.execute(
         "SELECT min(start_ns) FROM events WHERE run_id = $1", [run_id]
     ).fetchall()

@@ -1,6 +1,6 @@
-"""The input formats: one package each, which turns a file into rows of the staged tables.
+"""Input formats: one package each, which reads a file into the staged tables.
 
-`registry` lists them, and nothing else asks for one by name.
+`registry` lists them. No other module names a format.
 """
 
 from ingest.formats.io import max_inflation

@@ -1,4 +1,4 @@
-"""Opening input files: decompression by content, checksums, and bytes by their place."""
+"""Reading of input files: decompression, checksums, and access to bytes by position."""
 
 import hashlib
 import os
@@ -13,20 +13,20 @@ from ingest.errors import IngestError, ProfileError
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's number for a gzip header and the largest window
-BLANK_START = b"\xef\xbb\xbf \t\r\n"  # a byte order mark, and white space
-METADATA_LIMIT = 16 << 20  # what stands before the events, or after them, may take so much
+BLANK_START = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
+METADATA_LIMIT = 16 << 20  # largest size of the metadata before the events, and after them
 CHUNK_BYTES = 16 << 10
 BLOCK_BYTES = 4 << 20
-MAX_INFLATION = 200  # traces as torch writes them inflate 14 to 18 times
+MAX_INFLATION = 200  # torch's traces inflate 14 to 18 times
 ALWAYS_INFLATED = 64 << 20
 
 
 class TrailingBytesError(OSError):
-    """A compressed stream is intact, but what follows it is not compressed."""
+    """A compressed stream is intact, but uncompressed data follows it."""
 
 
 def is_compressed(file: BinaryIO) -> bool:
-    """Whether an open file is gzip, by its content: its name may be wrong."""
+    """Return whether an open file is gzip. Looks at the content, as the name may be wrong."""
     file.seek(0)
     magic = file.read(len(GZIP_MAGIC))
     file.seek(0)
@@ -34,9 +34,9 @@ def is_compressed(file: BinaryIO) -> bool:
 
 
 def start(file: BinaryIO, size: int) -> bytes:
-    """The first `size` bytes of an open file's content; gzip is decompressed.
+    """Return the first `size` bytes of an open file's content, decompressed if it is gzip.
 
-    Raises EOFError or OSError where the compressed stream is cut or damaged before them.
+    Raises EOFError or OSError if the compressed stream is truncated or damaged before their end.
     """
     if not is_compressed(file):
         return file.read(size)
@@ -49,10 +49,10 @@ def start(file: BinaryIO, size: int) -> bytes:
 
 
 def blocks(file: BinaryIO) -> Iterator[bytes]:
-    """The content of an open file from its start, in blocks; gzip is decompressed.
+    """Yield the content of an open file from its start in blocks, decompressed if it is gzip.
 
-    After the last intact byte of a compressed stream, raises EOFError where the stream is cut and
-    OSError where it is damaged. Raises ProfileError where it inflates to more than
+    After the last intact byte of a compressed stream, raises EOFError if the stream is truncated
+    and OSError if it is damaged. Raises ProfileError if it inflates to more than
     `max_inflation()` times its size.
     """
     if not is_compressed(file):
@@ -71,8 +71,8 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
             budget -= len(piece)
             if budget < 0:
                 raise ProfileError(
-                    f"{file.name}: inflates to more than {times:g} times its size; if that is "
-                    "right, allow it more with TRACEHOUSE_MAX_INFLATION"
+                    f"{file.name}: inflates to more than {times:g} times its size; if you trust "
+                    "the file, set TRACEHOUSE_MAX_INFLATION to a higher number"
                 )
             if size >= BLOCK_BYTES:
                 yield b"".join(pieces)
@@ -85,34 +85,39 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def max_inflation() -> float:
-    """How many times its size a file may inflate to. Raises IngestError where that is no number."""
-    said = os.environ.get("TRACEHOUSE_MAX_INFLATION") or MAX_INFLATION
+    """Return how many times its size a file may inflate to: TRACEHOUSE_MAX_INFLATION, or 200.
+
+    Raises IngestError if the environment variable is not a number of at least 1.
+    """
+    setting = os.environ.get("TRACEHOUSE_MAX_INFLATION") or MAX_INFLATION
     try:
-        times = min(float(said), 1e9)
+        times = min(float(setting), 1e9)
     except ValueError:
         times = 0
-    if not times >= 1:  # nor is nan
-        raise IngestError(f"TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not {said}")
+    if not times >= 1:  # true for nan too
+        raise IngestError(
+            f"TRACEHOUSE_MAX_INFLATION: must be a number of at least 1, not {setting}"
+        )
     return times
 
 
 def _inflated(file: BinaryIO) -> Iterator[bytes]:
-    """The content up to the byte at which the compressed stream is damaged."""
-    given = 0
+    """Yield the content up to the byte at which the compressed stream is damaged."""
+    yielded = 0
     try:
         for piece in _decoded(file, repeat(CHUNK_BYTES)):
             yield piece
-            given += len(piece)
+            yielded += len(piece)
     except TrailingBytesError:
         raise
     except OSError:
-        # The decoder returns nothing of the chunk that holds the damage. Fed byte by byte, it
-        # returns all that precedes the damage.
-        sound = max(file.tell() - 1, 0) // CHUNK_BYTES
+        # The decoder returns nothing from the chunk that holds the damage. Read that chunk again
+        # byte by byte, to get everything before the damage.
+        intact = max(file.tell() - 1, 0) // CHUNK_BYTES
         file.seek(0)
-        for piece in _decoded(file, chain(repeat(CHUNK_BYTES, sound), repeat(1))):
-            yield piece[given:]
-            given -= min(given, len(piece))
+        for piece in _decoded(file, chain(repeat(CHUNK_BYTES, intact), repeat(1))):
+            yield piece[yielded:]
+            yielded -= min(yielded, len(piece))
 
 
 def _decoded(file: BinaryIO, sizes: Iterator[int]) -> Iterator[bytes]:
@@ -121,35 +126,37 @@ def _decoded(file: BinaryIO, sizes: Iterator[int]) -> Iterator[bytes]:
         while compressed:
             try:
                 yield decoder.decompress(compressed, BLOCK_BYTES)
-            except isal_zlib.IsalError as error:  # type: ignore[misc]  # the stub has it wrong
-                place = f"byte {file.tell() - 1:,} of the file"
-                raise OSError(f"the compressed stream is damaged at {place}: {error}") from error
+            except isal_zlib.IsalError as error:  # type: ignore[misc]  # the stub is wrong
+                position = f"byte {file.tell() - 1:,} of the file"
+                raise OSError(f"the compressed stream is damaged at {position}: {error}") from error
             compressed = decoder.unconsumed_tail
-            if decoder.eof and (compressed := _further_member(file, decoder.unused_data)):
+            if decoder.eof and (compressed := _next_member(file, decoder.unused_data)):
                 decoder = isal_zlib.decompressobj(GZIP_WINDOW)
     if not decoder.eof:
         raise EOFError(f"the compressed stream ends after {file.tell():,} bytes")
 
 
-def _further_member(file: BinaryIO, unused: bytes) -> bytes:
-    """The start of the next member of a compressed stream, without the padding before it."""
+def _next_member(file: BinaryIO, unused: bytes) -> bytes:
+    """Return the start of the next gzip member, without the padding before it."""
     following = unused.lstrip(b"\0")
     if following and not following.startswith(GZIP_MAGIC[: len(following)]):
-        place = f"byte {file.tell() - len(following):,} of the file"
-        raise TrailingBytesError(f"what follows the compressed stream at {place} is no gzip")
+        position = f"byte {file.tell() - len(following):,} of the file"
+        raise TrailingBytesError(
+            f"the data after the compressed stream, at {position}, is not gzip"
+        )
     return following
 
 
 def sha256(path: Path) -> str:
-    """The hexadecimal SHA-256 of the file as it lies on disk."""
+    """Return the hexadecimal SHA-256 of the file on disk, before any decompression."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Content:
-    """The decompressed bytes of a file by their position, read once and forwards.
+    """Access to a file's decompressed bytes by position. Reads the file once, forwards.
 
-    `kept`: the bytes from `kept_from` to the end, which are not read again.
+    `kept`: the bytes from position `kept_from` to the end, which are not read again.
     """
 
     def __init__(self, path: Path, kept_from: int, kept: bytes) -> None:
@@ -159,7 +166,7 @@ class Content:
         self._stream = _readable_blocks(path)
 
     def read(self, start: int, size: int) -> bytes:
-        """`size` bytes from `start`, fewer at the end of the file."""
+        """Return `size` bytes from position `start`, or fewer at the end of the file."""
         if start >= self._kept_from:
             start -= self._kept_from
             return self._kept[start : start + size]
@@ -167,22 +174,22 @@ class Content:
             block = next(self._stream, b"")
             if not block:
                 break
-            past = min(max(self._needed - self._seen_from, 0), len(self._seen))
-            self._seen, self._seen_from = self._seen[past:] + block, self._seen_from + past
+            unneeded = min(max(self._needed - self._seen_from, 0), len(self._seen))
+            self._seen, self._seen_from = self._seen[unneeded:] + block, self._seen_from + unneeded
         start -= self._seen_from
         return self._seen[start : start + size]
 
     def forget(self, before: int) -> None:
-        """Frees the bytes before this position, which must not be asked for again."""
+        """Free the bytes before this position. They cannot be read again."""
         self._needed = before
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._stream.close()
 
 
 def _readable_blocks(path: Path) -> Generator[bytes, None, None]:
-    """The blocks up to where the file is damaged."""
+    """Yield the blocks up to the first damage in the file."""
     with path.open("rb") as file:
         try:
             yield from filter(None, blocks(file))

@@ -1,11 +1,11 @@
-"""JSON that may be damaged: what can be read of it, and where."""
+"""Reading of JSON that may be damaged."""
 
 import json
 import re
 from typing import Any, NamedTuple
 
 DECODER = json.JSONDecoder(strict=False)
-DEEPEST = 200  # lists and objects in each other; Python ends at five times as many calls
+MAX_DEPTH = 200  # of nested lists and objects; Python's limit on calls is five times as high
 EVENT_START = re.compile(r'\{\s*"(?:ph|cat|name|pid|tid|id|ts|dur|args|s|bp)"\s*:')
 ARRAY_KEY = re.compile(r'"traceEvents"\s*:\s*\[')
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
@@ -18,7 +18,7 @@ LONE_SURROGATE = re.compile(
 
 
 class Keys(NamedTuple):
-    """The first keys of an object, whether they are all it has, and the text after them."""
+    """The leading keys of an object, whether these are all its keys, and the text after them."""
 
     found: dict[str, Any]
     complete: bool
@@ -26,11 +26,13 @@ class Keys(NamedTuple):
 
 
 def array_start(content: bytes, is_all: bool) -> tuple[int, int] | None:
-    """Where the key `traceEvents` of the outermost object begins, and where its array does.
+    """Return the positions of the outermost object's key `traceEvents` and of its array's items.
 
-    The first such key at all, if what precedes it is damaged; with `is_all`, if nothing follows.
+    If the text before that key is damaged, the positions are those of the first such key at any
+    depth. `is_all`: `content` is the whole file, so the first such key counts if there is no
+    outermost one. Otherwise the result is None, as more content may bring it.
     """
-    text = content.decode("latin-1")  # a byte a character
+    text = content.decode("latin-1")  # one character per byte
     first = ARRAY_KEY.search(text)
     if not first:
         return None
@@ -51,12 +53,12 @@ def array_start(content: bytes, is_all: bool) -> tuple[int, int] | None:
 
 
 def keys_before(head: str) -> Keys:
-    """The keys of an object up to where it is broken off."""
+    """Return the keys of an object whose text is broken off."""
     return leading_keys(head.partition("{")[2] + "}")
 
 
 def leading_keys(text: str) -> Keys:
-    """The keys of an object up to where its text is damaged; its `{` is left out."""
+    """Return the keys of an object up to the first damage. `text` begins after the `{`."""
     text = without_lone_surrogates(text)
     found: dict[str, Any] = {}
     position = 0
@@ -66,7 +68,7 @@ def leading_keys(text: str) -> Keys:
             name = DECODER.decode(key[1])
         except (ValueError, RecursionError):
             break
-        if not AFTER_VALUE.match(text, end):  # the value itself may be cut
+        if not AFTER_VALUE.match(text, end):  # the value may be truncated
             break
         found[name] = value
         position = end
@@ -75,8 +77,8 @@ def leading_keys(text: str) -> Keys:
     return Keys(found, False, text[position:])
 
 
-def nests_deeper(value: Any, levels: int = DEEPEST) -> bool:
-    """Whether lists and objects stand in each other in `value` beyond so many levels."""
+def nests_deeper(value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Return whether the lists and objects in `value` nest more than `levels` deep."""
     inside = value.values() if isinstance(value, dict) else value
     if not isinstance(value, dict | list):
         return False
@@ -84,20 +86,23 @@ def nests_deeper(value: Any, levels: int = DEEPEST) -> bool:
 
 
 def _value(text: str, start: int) -> tuple[Any, int]:
-    """The value at `start`, and where it ends. Raises ValueError also for one nested too deep."""
+    """Return the value at `start` and its end. Raises ValueError, also if it nests too deeply."""
     value, end = DECODER.raw_decode(text, start)
     if nests_deeper(value):
-        raise ValueError("nested too deep")
+        raise ValueError("nested too deeply")
     return value, end
 
 
 def without_lone_surrogates(text: str) -> str:
-    """JSON whose escapes stand for characters: half of a pair of code units stands for none."""
+    """Return the JSON text with each escape of a lone surrogate replaced by U+FFFD.
+
+    A lone surrogate is half of a UTF-16 pair: it is no character, and cannot be stored as UTF-8.
+    """
     return LONE_SURROGATE.sub(lambda found: found[1] or r"\ufffd", text)
 
 
 def known_keys(text: str) -> dict[str, Any]:
-    """The values of the keys that the tables use, where they stand in damaged metadata."""
+    """Find the keys that the tables use in damaged metadata, wherever they are."""
     found: dict[str, Any] = {}
     for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
         if match := re.search(rf'"{key}"\s*:\s*', text):

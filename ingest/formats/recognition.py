@@ -1,4 +1,4 @@
-"""Which format a file is of, by its first bytes."""
+"""Recognition of a file's format by its first bytes."""
 
 import json
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ HEAD_BYTES = 1 << 20
 
 
 def recognise(path: Path, formats: Iterable[Format]) -> tuple[Format | None, str]:
-    """The format of a file; else None, and what is wrong with the file if it is to be a trace.
+    """Return the format of a file, or None and the reason why the file is not a trace.
 
-    Nothing is wrong with it where it is a whole JSON document. Raises OSError for an unreadable
-    file.
+    The reason is empty if the file is a valid JSON document. Raises OSError if the file is
+    unreadable.
     """
     head = b""
     fault = ""
@@ -40,12 +40,13 @@ def recognise(path: Path, formats: Iterable[Format]) -> tuple[Format | None, str
 
 
 def _fault(text: bytes) -> str:
-    """Why a whole text is no JSON document; nothing where it is one."""
+    """Return why a text is not a JSON document, or an empty string if it is one."""
     if not text:
         return "empty file"
     if text.startswith(b"PK"):
         return (
-            "a zip archive: of a memory snapshot, the pickle that `_dump_snapshot` writes is read"
+            "a zip archive, which is not supported; a memory snapshot must be the pickle that "
+            "`torch.cuda.memory._dump_snapshot` writes"
         )
     if text[:1] not in b"{[":
         return "neither a JSON object nor an array: not a profiler trace"

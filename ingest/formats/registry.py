@@ -1,4 +1,4 @@
-"""The input formats: what each is called, how its files are recognised, and how they are read."""
+"""The list of input formats: their names, and how their files are recognised and read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,17 +16,19 @@ from ingest.formats.staging import Progress, Staging
 
 @dataclass(frozen=True)
 class Format:
-    """An input format. `kind` is its name in column `kind` of table `sources`.
+    """An input format.
 
-    `recognise`: whether a file that begins with these bytes, decompressed, is of the format; while
-    no format recognises the file, each is asked again with more bytes.
-    `load`: reads a file into the staged tables, and fills in what `source` says of it. It raises
-    ProfileError where the file cannot be read, and then leaves nothing of it in these tables.
-    `noun`: what `sources.events` counts, in the singular. `encoding`: what the decompressed file
-    consists of. `suffix`: the end of file names that is no part of a run's name, as a regular
-    expression. `has_events`: whether it fills table `staged`, from which `events` comes; clocks
-    and process ids of the other files of a run are compared with those of such files.
-    `framework`: what wrote the files, for `runs.framework`.
+    `kind`: the name of the format in column `kind` of table `sources`.
+    `noun`: a singular noun for the items that `sources.events` counts.
+    `encoding`: the encoding of the decompressed file.
+    `suffix`: a regular expression for the end of file names that is left out of a run's name.
+    `recognise`: returns whether a file that begins with these decompressed bytes is of the format.
+    It is called again with more bytes until a format recognises the file.
+    `load`: reads a file into the staged tables and fills in the attributes of its `source`. Raises
+    ProfileError if the file is unreadable, and then leaves none of its rows in these tables.
+    `has_events`: whether `load` fills table `staged`, which becomes `events`. The clocks and
+    process ids of a run's other files are compared with those of such files.
+    `framework`: the framework that wrote the files, for `runs.framework`.
     """
 
     kind: str
@@ -41,19 +43,19 @@ class Format:
 
 @dataclass(frozen=True)
 class Loader:
-    """The function `load` of a package's module `load`.
+    """The function `load` of the module `load` in a format's package.
 
-    It is imported for the first file that it reads: all formats together take 60 ms.
+    The module is imported on the first call: to import those of all formats takes 60 ms.
     """
 
     package: str
 
     def __call__(self, source: Source, staging: Staging, progress: Progress) -> None:
-        """Reads a file, as `Format.load` says."""
+        """Read a file; see `Format.load`."""
         import_module(f"ingest.formats.{self.package}.load").load(source, staging, progress)
 
 
-# The first format that recognises a file is the file's.
+# A file is of the first format that recognises it.
 FORMATS = (
     Format(
         "compile_log",

@@ -1,4 +1,4 @@
-"""An input file of a run, and its warnings."""
+"""Input files of a run, and their warnings."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ HIDDEN = ("coded_warnings", "format", "metadata")
 
 
 class SourceWarning(NamedTuple):
-    """What is odd about a file: a code for programs, and a sentence for people."""
+    """A warning about a file: a code for programs and a message for people."""
 
     code: str
     message: str
@@ -23,8 +23,8 @@ class SourceWarning(NamedTuple):
 class Source:
     """An input file of a run, with the columns of table `sources`.
 
-    `format` is None where the file holds no profile. The first warning `unreadable` or `truncated`
-    says why the status is `failed` or `truncated`.
+    `format` is None if the file holds no profile. If the status is `failed` or `truncated`, the
+    first warning with the code `unreadable` or `truncated` is the reason.
     """
 
     source_id: int
@@ -46,50 +46,50 @@ class Source:
     seconds: float | None = None
 
     def warn(self, code: str, message: str) -> None:
-        """Adds a warning."""
+        """Add a warning."""
         self.coded_warnings.append(SourceWarning(code, message))
 
     def fail(self, message: str) -> None:
-        """Marks the file as one that cannot be read."""
+        """Mark the file as unreadable. `message` is the reason."""
         self.status = "failed"
         self.warn("unreadable", message)
 
     def message(self, code: str) -> str | None:
-        """The first warning with the code, if there is one."""
-        return next((said.message for said in self.coded_warnings if said.code == code), None)
+        """Return the message of the first warning with the code, or None."""
+        return next((each.message for each in self.coded_warnings if each.code == code), None)
 
     @property
     def path_text(self) -> str:
-        """The path as it is stored and printed."""
+        """The path, with bytes that are not UTF-8 escaped, to be stored and printed."""
         return as_utf8(str(self.path))
 
     @property
     def name(self) -> str:
-        """The file's name as it is stored and printed."""
+        """The file's name, with bytes that are not UTF-8 escaped, to be stored and printed."""
         return as_utf8(self.path.name)
 
     @property
     def warnings(self) -> list[str]:
-        """What is odd about the file: one sentence for each oddity."""
-        return [as_utf8(said.message) for said in self.coded_warnings]
+        """The messages of all warnings."""
+        return [as_utf8(each.message) for each in self.coded_warnings]
 
     @property
     def warning_codes(self) -> list[str]:
-        """The code of each of the `warnings`."""
-        return [said.code for said in self.coded_warnings]
+        """The codes of all warnings, in the order of `warnings`."""
+        return [each.code for each in self.coded_warnings]
 
     @property
     def is_profile(self) -> bool:
-        """Whether it is a profile of the run: not when it is a copy of another file."""
+        """Whether the file is a profile of the run. A copy of another file is not."""
         return self.format is not None and self.status != "skipped"
 
     @property
     def has_events(self) -> bool:
-        """Whether rows of table `events` come from it."""
+        """Whether the file has rows in table `events`."""
         return self.is_profile and self.format is not None and self.format.has_events
 
     def summary(self) -> str:
-        """One line for people: events, MB, seconds, rows, warnings."""
+        """Return one line for people: events, MB, seconds, rows and warnings."""
         if self.format is None or self.status == "skipped":
             return ": ".join(filter(None, [self.name, self.status, "; ".join(self.warnings)]))
         megabytes = (self.json_bytes or 0) / 1e6
@@ -103,7 +103,7 @@ class Source:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The row of table `sources`, without the file's metadata."""
+        """Return the file's row of table `sources`, without its metadata."""
         values = {name: value for name, value in vars(self).items() if name not in HIDDEN}
         return values | {
             "path": self.path_text,

@@ -1,4 +1,4 @@
-"""The scratch database, as the readers of files fill it."""
+"""The staged tables of the scratch database, which the readers of files fill."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,26 +9,29 @@ import pyarrow as pa
 
 from ingest.errors import ProfileError
 
-Progress = Callable[[int], None]  # hears how many bytes of a file on disk have been read
+Progress = Callable[[int], None]  # called with the bytes of the file on disk read so far
 T = TypeVar("T")
 
 
 class Staging:
-    """The staged tables of one run, behind `connection`."""
+    """The staged tables of one run, in the database of `connection`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self._shared: dict[Callable[[], Any], Any] = {}
 
     def shared(self, make: Callable[[], T]) -> T:
-        """What all files of the run have in common: made by `make()` for the first of them."""
+        """Return an object that all files of the run share; `make()` creates it on first use."""
         if make not in self._shared:
             self._shared[make] = make()
         made: T = self._shared[make]
         return made
 
     def insert(self, table: str, rows: pa.Table, columns: str = "*") -> None:
-        """Adds rows to a table, each column to the one of its name; `columns` may compute some."""
+        """Insert rows into a table, matching columns by name.
+
+        `columns`: the SELECT list over `rows`, which may compute further columns.
+        """
         self.connection.register("incoming", rows)
         self.connection.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM incoming")
         self.connection.unregister("incoming")
@@ -37,9 +40,9 @@ class Staging:
 def until_failure(
     batches: Iterator[pa.RecordBatch], path: Path, failures: list[ProfileError]
 ) -> Iterator[pa.RecordBatch]:
-    """A file's batches up to an error, which goes into `failures`.
+    """Yield a file's batches up to an error, and append the error to `failures`.
 
-    DuckDB, which iterates, would wrap the error in a text of its own.
+    DuckDB iterates over the batches and would wrap an exception in a message of its own.
     """
     try:
         yield from batches

@@ -1,4 +1,4 @@
-"""A run on disk: its directory, its files, their ranks, and its run.json."""
+"""The input of a run: its directory, its files and their ranks, and its run.json."""
 
 from ingest.inputs.directories import run_directories
 from ingest.inputs.metadata import device_name, started_at, world_size

@@ -1,4 +1,4 @@
-"""Files of a run with the same content, compressed or not: one of them counts."""
+"""Detection of files with the same content, compressed or not, in a run."""
 
 import hashlib
 from collections import defaultdict
@@ -9,13 +9,13 @@ from ingest.errors import ProfileError
 from ingest.formats import Source
 from ingest.formats.io import blocks, is_compressed, start
 
-COMPARED_FIRST = 64 << 10  # bytes: files of two ranks differ in them, and so are read once
+COMPARED_FIRST = 64 << 10  # bytes; files of two ranks differ here, so that they are read only once
 
 T = TypeVar("T")
 
 
 def skip_copies(sources: list[Source]) -> None:
-    """Skips all but one of the files with the same content; a file goes before a link to it."""
+    """Mark all but one of the files with the same content as skipped. Prefer files to links."""
     profiles = sorted(
         (source for source in sources if source.is_profile),
         key=lambda source: source.path.is_symlink(),
@@ -46,10 +46,10 @@ def _checksum(file: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def _read(source: Source, ask: Callable[[BinaryIO], T]) -> T | None:
-    """What `ask` reads of the file; None where it is damaged, and so no copy of an intact one."""
+def _read(source: Source, read: Callable[[BinaryIO], T]) -> T | None:
+    """Return what `read` returns for the file. None if it is damaged, and so not a copy."""
     try:
         with source.path.open("rb") as file:
-            return ask(file)
+            return read(file)
     except (ProfileError, EOFError, OSError):
         return None

@@ -1,4 +1,4 @@
-"""Which traces of the processes of a run are of the same cycle of the profiler's schedule."""
+"""Grouping of the traces of a run by the cycle of the profiler's schedule."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,7 +10,7 @@ from ingest.formats import Source
 
 @dataclass
 class _Trace:
-    """When a trace was recorded, Unix ns, and the profiler's steps in it."""
+    """The time range of a trace, Unix ns, and the numbers of the profiler's steps in it."""
 
     source: Source
     process: str
@@ -23,7 +23,7 @@ class _Trace:
 class _Cycle:
     """The traces of a cycle by process, and the steps in them.
 
-    `uncertain`: the processes whose trace is in it by its place in the order alone.
+    `uncertain`: the processes whose trace was assigned to the cycle only by its order.
     """
 
     traces: dict[str, _Trace] = field(default_factory=dict)
@@ -32,18 +32,20 @@ class _Cycle:
 
     @property
     def start_ns(self) -> int:
+        """The start of the earliest trace, Unix ns."""
         return min(trace.start_ns for trace in self.traces.values())
 
     def has_steps_of(self, trace: _Trace) -> bool:
-        """Whether it has one of the trace's steps; also where neither has any."""
+        """Return whether the cycle and the trace share a step, or neither has any."""
         return bool(self.steps & trace.steps) or self.steps == trace.steps
 
     def add(self, trace: _Trace) -> None:
+        """Add a trace and its steps."""
         self.traces[trace.process] = trace
         self.steps |= trace.steps
 
     def overlaps(self, trace: _Trace) -> bool:
-        """Whether one of its traces was recorded at the same time."""
+        """Return whether one of the cycle's traces was recorded at the same time."""
         return any(
             other.start_ns <= trace.end_ns and trace.start_ns <= other.end_ns
             for other in self.traces.values()
@@ -53,14 +55,15 @@ class _Cycle:
 def number_cycles(
     connection: duckdb.DuckDBPyConnection, processes: dict[str, list[Source]]
 ) -> None:
-    """Numbers the cycles of a run in which a process wrote several traces.
+    """Number the cycles of a run in which a process wrote several traces.
 
-    Traces of different processes are of one cycle if they have steps of the same numbers. Where
-    step numbers do not decide, traces recorded at the same time are of one cycle; failing that,
-    the first goes with the first. Warns of a process that lacks a cycle.
+    Traces of different processes are of the same cycle if they have the same step numbers. If step
+    numbers do not decide, traces recorded at the same time are of the same cycle. Otherwise the
+    first trace of one process is matched with the first of another. Warns of a process that lacks
+    a cycle.
 
-    Cycles are in order of their steps if the steps of every process rise, else in order of time.
-    Time alone misorders processes that ran one after the other.
+    Cycles are ordered by step number if the step numbers of every process increase, else by time.
+    Time alone would misorder processes that ran one after the other.
     """
     if all(len(sources) == 1 for sources in processes.values()):
         return
@@ -73,7 +76,7 @@ def number_cycles(
     by_step = all(map(_steps_rise, by_process))
     for of_process in by_process:
         for trace in of_process:
-            _place(trace, cycles)
+            _add_to_cycle(trace, cycles)
         cycles.sort(key=lambda cycle: (min(cycle.steps) if by_step else 0, cycle.start_ns))
     for number, cycle in enumerate(cycles, 1):
         for trace in cycle.traces.values():
@@ -85,7 +88,7 @@ def number_cycles(
 def _traces(
     connection: duckdb.DuckDBPyConnection, processes: dict[str, list[Source]]
 ) -> list[_Trace]:
-    """The traces that have events, in order of time."""
+    """Return the traces that have events, ordered by time."""
     found = {
         source.source_id: (process, source)
         for process, sources in processes.items()
@@ -114,14 +117,14 @@ def _traces(
 
 
 def _steps_rise(traces: list[_Trace]) -> bool:
-    """Whether every trace of a process has steps, all later than those of the trace before."""
+    """Return whether each trace of a process has steps, all after those of the previous trace."""
     return all(trace.steps for trace in traces) and all(
         max(before.steps) < min(after.steps) for before, after in pairwise(traces)
     )
 
 
-def _place(trace: _Trace, cycles: list[_Cycle]) -> None:
-    """Puts a trace into its cycle, or into a new one."""
+def _add_to_cycle(trace: _Trace, cycles: list[_Cycle]) -> None:
+    """Add a trace to its cycle, or to a new one."""
     free = [
         cycle for cycle in cycles if trace.process not in cycle.traces and cycle.has_steps_of(trace)
     ]
@@ -136,7 +139,7 @@ def _place(trace: _Trace, cycles: list[_Cycle]) -> None:
 
 
 def _warn(process: str, cycles: list[_Cycle]) -> None:
-    """Warns of a process that lacks cycles which others have."""
+    """Warn if a process lacks cycles that others have."""
     own = [cycle for cycle in cycles if process in cycle.traces]
     first = own[0].traces[process].source
     missing = [number for number, cycle in enumerate(cycles, 1) if cycle not in own]
@@ -148,8 +151,11 @@ def _warn(process: str, cycles: list[_Cycle]) -> None:
     ):
         first.warn(
             "cycles_uncertain",
-            f"other processes have {len(cycles)} cycles, this one has {len(own)}: neither steps "
-            "nor times tell which, so they count as the first",
+            f"other processes have {len(cycles)} cycles, this one has {len(own)}; neither step "
+            "numbers nor times show which, so its files count as the first cycles",
         )
     else:
-        first.warn("cycles_missing", f"of {len(cycles)} cycles there is no file of {named}")
+        first.warn(
+            "cycles_missing",
+            f"files are missing for cycles: {named} (the run has {len(cycles)} cycles)",
+        )

@@ -1,4 +1,4 @@
-"""The run directories below a path, as TensorBoard finds them."""
+"""Search for run directories below a path, by TensorBoard's rules."""
 
 import os
 import re
@@ -12,11 +12,11 @@ BOARD_TRACE = re.compile(r".+\.pt\.trace\.json(\.gz)?", re.IGNORECASE)
 
 
 def run_directories(path: Path) -> list[Path]:
-    """The runs that `path` stands for, in order of their names.
+    """Return the paths of the runs at `path`, in order of their names.
 
-    A directory that TensorBoard logs to may hold a run in each directory below, which then holds
-    traces named `*.pt.trace.json[.gz]`. Any other path stands for one run. Links and hidden
-    directories are not followed.
+    A log directory of TensorBoard has one run in each directory below it that holds traces named
+    `*.pt.trace.json[.gz]`. Any other path is a single run. Links and hidden directories are not
+    followed.
     """
     found = []
     is_run = False

@@ -1,4 +1,4 @@
-"""The device, size, start and clocks of a run, from the metadata of its files."""
+"""Device, world size, start and clocks of a run, from the metadata of its files."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,10 @@ MOST_RANKS = 1_000_000
 
 
 def base_ns(source: Source) -> int:
-    """What the file's times count from, Unix ns; 0 where its metadata has no valid base."""
+    """Return the base of the file's times, Unix ns, or 0 if its metadata has no valid base.
+
+    Warns if the base is invalid.
+    """
     recorded = source.metadata.get("baseTimeNanoseconds", 0)
     try:
         base = int(recorded)
@@ -18,12 +21,15 @@ def base_ns(source: Source) -> int:
         base = -1
     if 0 <= base <= LATEST_UNIX_NS:
         return base
-    source.warn("base_time_invalid", f"baseTimeNanoseconds is no time: {str(recorded)[:40]}")
+    source.warn(
+        "base_time_invalid",
+        f"baseTimeNanoseconds is not a valid Unix time, ignored: {str(recorded)[:40]}",
+    )
     return 0
 
 
 def device_name(metadata: list[dict[str, Any]]) -> str | None:
-    """The first device that the traces' metadata names."""
+    """Return the name of the first device in the traces' metadata, or None."""
     for values in metadata:
         devices = values.get("deviceProperties")
         for device in devices if isinstance(devices, list) else []:
@@ -33,7 +39,7 @@ def device_name(metadata: list[dict[str, Any]]) -> str | None:
 
 
 def world_size(metadata: list[dict[str, Any]]) -> int | None:
-    """Processes of the job, where the traces say so."""
+    """Return the number of processes of the job, or None if no trace records it."""
     for values in metadata:
         distributed = values.get("distributedInfo")
         size = distributed.get("world_size") if isinstance(distributed, dict) else None
@@ -42,10 +48,10 @@ def world_size(metadata: list[dict[str, Any]]) -> int | None:
     return None
 
 
-def started_at(said: dict[str, Any]) -> datetime | None:
-    """When the profile began, UTC, as run.json says."""
+def started_at(description: dict[str, Any]) -> datetime | None:
+    """Return the start of the profile, UTC, from the contents of run.json, or None."""
     try:
-        started = datetime.fromisoformat(str(said["started_at"]))
+        started = datetime.fromisoformat(str(description["started_at"]))
         return started.astimezone(UTC).replace(tzinfo=None)
     except (KeyError, ValueError, OverflowError):
         return None

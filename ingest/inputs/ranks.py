@@ -1,4 +1,4 @@
-"""The rank of each file of a run, and warnings about ranks and clocks that do not fit."""
+"""Ranks of the files of a run, and warnings about inconsistent ranks and clocks."""
 
 import re
 from itertools import chain, count
@@ -10,19 +10,19 @@ from ingest.inputs.cycles import number_cycles
 from ingest.inputs.metadata import MOST_RANKS, base_ns, world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
-# Traces of one process, as torch names them, and `capture`.
+# The traces of one process, with the names of torch and of `capture`.
 CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)?\.trace\.json(\.gz)?")
-WORKER_NAME = re.compile(r"(.+)_\d+")  # of a process, as torch names it: its host and its number
+WORKER_NAME = re.compile(r"(.+)_\d+")  # torch's name of a process: its host and its process id
 MOST_NAMED = 5
-FAR_NS = 3_600_000_000_000  # processes of a run may follow one another
+FAR_NS = 3_600_000_000_000  # less is plausible: processes of a run may run one after the other
 
 
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Gives each profile its rank, fills `staged_sources`, and warns of what does not fit."""
+    """Assign each profile its rank, fill `staged_sources`, and warn of inconsistencies."""
     profiles = [source for source in sources if source.is_profile]
     traces = [source for source in profiles if source.has_events]
     others = [source for source in profiles if not source.has_events]
-    assign_ranks(traces)  # a trace and a snapshot without a rank may share one, two traces not
+    assign_ranks(traces)  # separately: a snapshot may have the same assumed rank as a trace
     processes = _ranks_of_processes(connection, traces, others)
     for of_format in _by_format(others):
         assign_ranks(of_format, processes)
@@ -47,7 +47,7 @@ def _by_process(sources: list[Source]) -> dict[str, list[Source]]:
 
 
 def _by_format(sources: list[Source]) -> list[list[Source]]:
-    """The files of each format, in their order."""
+    """Return the files of each format, in their order."""
     groups: dict[Format | None, list[Source]] = {}
     for source in sources:
         groups.setdefault(source.format, []).append(source)
@@ -55,9 +55,12 @@ def _by_format(sources: list[Source]) -> list[list[Source]]:
 
 
 def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = None) -> None:
-    """Gives each file of a format its rank: from its content, its name, else its place if free.
+    """Assign each file of a format its rank.
 
-    The cycles of one profiler are files of one process, and so of one rank.
+    The rank comes from the file's content or name, else from `traced` by its process id. Otherwise
+    it is the position of the process among the files if that rank is free, or the first free one.
+    The cycles of one profiler are files of one process, and so have one rank.
+
     `traced`: the ranks of process ids that are known from traces.
     """
     for source in sources:
@@ -66,24 +69,24 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
             source.rank = traced.get(str(source.metadata["pid"]))
     processes = _by_process(sources)
     taken = {source.rank for cycles in processes.values() for source in cycles}
-    for place, cycles in enumerate(processes.values()):
+    for position, cycles in enumerate(processes.values()):
         unknown = [source for source in cycles if source.rank is None]
         known = (source.rank for source in cycles if source.rank is not None)
-        free = (rank for rank in chain([place], count()) if rank not in taken)
+        free = (rank for rank in chain([position], count()) if rank not in taken)
         rank = next(chain(known, free))
         taken.add(rank)
         for source in unknown:
             source.rank = rank
             if len(processes) > 1 and len(unknown) == len(cycles):
-                source.warn("rank_assumed", f"says no rank: taken for rank {rank}")
+                source.warn("rank_assumed", f"does not record its rank: rank {rank} is assumed")
 
 
 def _ranks_of_processes(
     connection: duckdb.DuckDBPyConnection, traces: list[Source], others: list[Source]
 ) -> dict[str, int | None]:
-    """The rank of each process id that occurs in traces of one rank only.
+    """Return the rank of each process id that occurs in traces of only one rank.
 
-    Empty where no other file needs it.
+    Empty if no other file needs it.
     """
     ranks = {source.source_id: source.rank for source in traces}
     pids: dict[str, set[int | None]] = {}
@@ -96,7 +99,7 @@ def _ranks_of_processes(
 
 
 def _process(source: Source) -> str:
-    """What names the process of a file: equal for the cycles of one profiler."""
+    """Return a name for the process of a file. The cycles of one profiler have the same."""
     named = CYCLE_NAME.fullmatch(source.path.name)
     return named[1] if named else str(source.path)
 
@@ -123,12 +126,12 @@ def _warn_of_ranks(sources: list[Source]) -> None:
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED]))
         more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
-        message = f"of {size:,} ranks there is no file of {named}{more}"
+        message = f"files are missing for ranks: {named}{more} (the run has {size:,} ranks)"
         sources[0].warn("ranks_missing", message)
 
 
 def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
-    """Warns of files without a base time, and of those that are far from all others in time."""
+    """Warn of files without a base time, and of those recorded at a very different time."""
     processes = {source.source_id: _process(source) for source in traces}
     spans: dict[str, list[tuple[int, int]]] = {}
     for source_id, first, last in connection.execute(
@@ -141,15 +144,17 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
     for source in traces:
         if has_base and "baseTimeNanoseconds" not in source.metadata:
             source.warn(
-                "base_time_missing", "has no baseTimeNanoseconds, which other files of the run have"
+                "base_time_missing",
+                "has no baseTimeNanoseconds, unlike other files of the run: its times may not "
+                "match theirs",
             )
         own = spans.get(processes[source.source_id], [])
         others = [span for process in spans.values() if process is not own for span in process]
         if own and (apart := _recorded_apart(source, spans)):
             source.warn(
                 "recorded_apart",
-                f"began after {apart} had ended: if it is of another job, "
-                "give it a directory of its own",
+                f"begins after the end of {apart}: if it belongs to another job, "
+                "move it to a separate directory",
             )
         if (
             own
@@ -158,14 +163,15 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
         ):
             source.warn(
                 "clock_differs",
-                "is an hour or more from all other files of the run: its clock may be another",
+                "was recorded an hour or more before or after all other files of the run: "
+                "its clock may be wrong",
             )
 
 
 def _recorded_apart(source: Source, spans: dict[str, list[tuple[int, int]]]) -> str | None:
-    """A process of the same host that had ended before this one began.
+    """Return a process of the same host that ended before this file's process began, or None.
 
-    A trace that tells its rank is of the job of the others.
+    None too if the trace records its rank: then it belongs to the same job as the others.
     """
     own = _process(source)
     host = WORKER_NAME.fullmatch(own)

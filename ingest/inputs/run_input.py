@@ -1,4 +1,4 @@
-"""A run's input: the files of a run directory, or a single file, and what its run.json says."""
+"""The input of a run: the files of a directory, or a single file, and its run.json."""
 
 import errno
 import hashlib
@@ -21,9 +21,10 @@ TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 
 @dataclass
 class RunInput:
-    """The input of one run: its files, in order of their names, and its run.json.
+    """The input of a run.
 
-    `formats`: the formats that its files could have been of.
+    `sources`: its files, in order of their names. `description`: the contents of its run.json.
+    `formats`: the formats that were tried for its files.
     """
 
     path: Path
@@ -33,7 +34,7 @@ class RunInput:
 
     @property
     def name(self) -> str:
-        """The run.json's name, else the directory's, else the file's without its suffixes."""
+        """The name in run.json, else that of the directory, or of the file without its suffixes."""
         named = self.description.get("name")
         if isinstance(named, str) and named:
             return named
@@ -43,7 +44,7 @@ class RunInput:
 
     @property
     def descriptions(self) -> list[tuple[Source, dict[str, Any]]]:
-        """The run.json, and those of single ranks, with what each says."""
+        """The run.json, and those of single ranks, with their contents."""
         return [
             (source, source.metadata or self.description)
             for source in self.sources
@@ -52,26 +53,26 @@ class RunInput:
 
     @property
     def checksums(self) -> list[str]:
-        """The SHA-256 of each file, sorted: they do not depend on the names."""
+        """The SHA-256 of each file, sorted, so that they do not depend on the names."""
         return sorted(source.sha256 for source in self.sources)
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the content: the same files have the same digest everywhere."""
+        """The SHA-256 of the content. The same files have the same digest everywhere."""
         return hashlib.sha256("\n".join(self.checksums).encode()).hexdigest()
 
     @property
     def bytes(self) -> int:
-        """Size of all files on disk, bytes."""
+        """The size of all files on disk, bytes."""
         return sum(source.bytes for source in self.sources)
 
     def make_paths_absolute(self) -> None:
-        """Makes the paths of the files absolute, so that they can be found from anywhere."""
+        """Make the paths of the files absolute, so that they are valid in any directory."""
         for source in self.sources:
             source.path = source.path.absolute()
 
     def make_paths_relative(self) -> None:
-        """Makes the paths of the files, in their warnings too, relative to where the run lies."""
+        """Make the paths of the files, also in warnings, relative to the run's parent directory."""
         directory = self.path.resolve().name if self.path.is_dir() else ""
         for source in self.sources:
             known = str(source.path)
@@ -83,11 +84,11 @@ class RunInput:
 
 
 def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
-    """Looks at a run directory or a single file: the head and the checksum of each file.
+    """Read the head and the checksum of each file of a run directory, or of a single file.
 
     A file is of the first of the `formats` that recognises it. A run that failed before anything
-    was recorded is a run.json with an `error`, without a profile. Raises ProfileError for a path
-    that is missing, unreadable or without any profile.
+    was recorded has no profile, only a run.json with an `error`. Raises ProfileError if the path
+    is missing, unreadable or without any profile.
     """
     try:
         files = _files(path)
@@ -152,13 +153,16 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
 
 
 def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
-    """Why an entry of a run directory is not read; the directory may come from an attacker."""
+    """Return why an entry of a run directory is not read, or None if it can be.
+
+    The directory may come from an attacker.
+    """
     try:
         target = file.resolve(strict=True)
-    except RuntimeError:  # Python before 3.13 does not call it an OSError
+    except RuntimeError:  # before Python 3.13, a loop of links does not raise OSError
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file)) from None
     if not target.is_relative_to(directory.resolve()):
-        return SourceWarning("link_not_followed", "a link out of the directory, not followed")
+        return SourceWarning("link_not_followed", "a link out of the run directory, not followed")
     if not target.is_file():
         return SourceWarning("not_a_file", "not a regular file")
     return None

@@ -1,4 +1,4 @@
-"""What the run.json of a run directory says, and the files `rank<n>.json` beside it."""
+"""Reading of a run directory's run.json, and of the files `rank<n>.json` next to it."""
 
 import json
 import math
@@ -16,23 +16,23 @@ from ingest.units import counted
 
 KIND = "run_json"  # in column `kind` of table `sources`
 NAME = "run.json"
-RANK_NAME = re.compile(r"rank(\d{1,6})\.json")  # beside run.json: the same keys, said by one rank
-LONGEST = 1 << 20
+RANK_NAME = re.compile(r"rank(\d{1,6})\.json")  # has the same keys as run.json, for one rank
+LONGEST = 1 << 20  # bytes
 MOST_DIGITS = 1_000  # of a whole number
 
 
 class Kind(NamedTuple):
-    """What the value of a key must be: in words, and whether a value is that."""
+    """The allowed values of a key: their description for warnings, and a check."""
 
-    words: str
-    fits: Callable[[Any], bool]
+    description: str
+    allows: Callable[[Any], bool]
 
 
 TEXT = Kind("text", lambda value: isinstance(value, str))
 NUMBER = Kind("a number", lambda value: type(value) in (int, float) and abs(value) < math.inf)
 SCALAR = Kind(
     "text, a number or a boolean",
-    lambda value: isinstance(value, str | bool) or NUMBER.fits(value),
+    lambda value: isinstance(value, str | bool) or NUMBER.allows(value),
 )
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 LIST = Kind("a list", lambda value: isinstance(value, list))
@@ -49,7 +49,7 @@ OF_RUN = {
         lambda value: type(value) is int and 0 <= value <= MOST_RANKS,
     ),
     **dict.fromkeys(("tags", "sweep"), OBJECT),
-    **dict.fromkeys(  # conditions, which `compare` shows as they are
+    **dict.fromkeys(  # conditions, which `compare` shows unchanged
         ("batch", "offload", "dtype", "diffusers_version", "python_version", "driver"), SCALAR
     ),
     **dict.fromkeys(("width", "height", "max_sequence_length"), SCALAR),
@@ -65,20 +65,23 @@ OF_COMPILATION = dict.fromkeys(("started_at_ns", "seconds", "line", "graph_break
 
 
 def is_of_a_rank(file: Path) -> bool:
-    """Whether the file is one rank's, in a directory with a run.json."""
+    """Return whether the file is the `rank<n>.json` of a directory with a run.json."""
     return bool(RANK_NAME.fullmatch(file.name)) and file.with_name(NAME).exists()
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The object in the file. Raises ProfileError where it holds none, is long or nested deep."""
+    """Return the JSON object in the file.
+
+    Raises ProfileError if there is none, or if it is too long or nests too deeply.
+    """
     if file.stat().st_size > LONGEST:
         raise ProfileError(f"{file}: longer than {LONGEST:,} bytes")
     try:
         found = json.loads(
-            without_lone_surrogates(file.read_text(encoding="utf-8-sig")), parse_int=_whole
+            without_lone_surrogates(file.read_text(encoding="utf-8-sig")), parse_int=_parse_int
         )
         if nests_deeper(found):
-            raise RecursionError("nested too deep")
+            raise RecursionError("nested too deeply")
     except (ValueError, RecursionError) as error:
         raise ProfileError(f"{file}: not valid JSON: {error}") from error
     if not isinstance(found, dict):
@@ -87,66 +90,73 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def read_description(source: Source) -> dict[str, Any]:
-    """What run.json says of the run, without values of the wrong type; `source` is warned of these.
+    """Return the contents of run.json without values of the wrong type; `source` warns of these.
 
-    Empty where the file holds no object: then the source has failed.
+    If the file holds no JSON object, the result is empty and the source is marked as failed.
     """
     try:
         description = read_json(source.path)
     except ProfileError as error:
         source.fail(str(error))
         return {}
-    return _fitting(source, description, OF_RUN)
+    return _valid(source, description, OF_RUN)
 
 
 def stage_compilations(source: Source, description: dict[str, Any], staging: Staging) -> None:
-    """Puts what the file says of its process's compilations into table `staged_run_json`.
+    """Insert the file's compilations of its process into table `staged_run_json`.
 
-    Values of the wrong type are left out, and `source` is warned of them.
+    Values of the wrong type are left out, and `source` warns of them.
     """
-    said = _fitting(source, description, OF_PROCESS)
-    if said.get("compilation") is None:
+    process = _valid(source, description, OF_PROCESS)
+    if process.get("compilation") is None:
         return
-    compilation = _fitting(source, said["compilation"], {"compilations": LIST}, "compilation.")
+    compilation = _valid(source, process["compilation"], {"compilations": LIST}, "compilation.")
     each = [one for one in compilation.get("compilations") or [] if isinstance(one, dict)]
-    bad = Counter(key for one in each for key in _unfit(one, OF_COMPILATION))
+    bad = Counter(key for one in each for key in _invalid_keys(one, OF_COMPILATION))
     for key, values in bad.items():
         wrong = f"{counted(values, 'value')} of compilation.compilations[].{key}"
-        source.warn("value_ignored", f"{wrong}: not {OF_COMPILATION[key].words}, ignored")
-    compilation["compilations"] = [_without(one, _unfit(one, OF_COMPILATION)) for one in each]
+        source.warn("value_ignored", f"{wrong}: not {OF_COMPILATION[key].description}, ignored")
+    compilation["compilations"] = [
+        _without(one, _invalid_keys(one, OF_COMPILATION)) for one in each
+    ]
     named = RANK_NAME.fullmatch(source.path.name)
-    of_name = int(named[1]) if named else 0
+    rank_in_name = int(named[1]) if named else 0
     staging.connection.execute(
         "INSERT INTO staged_run_json VALUES ($1, $2, $3)",
         [
             source.source_id,
-            of_name if said.get("rank") is None else said["rank"],
+            rank_in_name if process.get("rank") is None else process["rank"],
             json.dumps(compilation),
         ],
     )
 
 
-def _fitting(
-    source: Source, said: dict[str, Any], kinds: dict[str, Kind], within: str = ""
+def _valid(
+    source: Source, values: dict[str, Any], kinds: dict[str, Kind], prefix: str = ""
 ) -> dict[str, Any]:
-    """`said` without the values that are not of their kinds, of which `source` is warned."""
-    unfit = _unfit(said, kinds)
-    for key in unfit:
-        source.warn("value_ignored", f"{within}{key}: not {kinds[key].words}, ignored")
-    return _without(said, unfit)
+    """Return `values` without invalid ones, and add a warning to `source` for each of these.
+
+    `prefix` precedes the key in warnings.
+    """
+    invalid = _invalid_keys(values, kinds)
+    for key in invalid:
+        source.warn("value_ignored", f"{prefix}{key}: not {kinds[key].description}, ignored")
+    return _without(values, invalid)
 
 
-def _unfit(said: dict[str, Any], kinds: dict[str, Kind]) -> list[str]:
-    """The keys whose values are not of their kinds; null is as no value."""
+def _invalid_keys(values: dict[str, Any], kinds: dict[str, Kind]) -> list[str]:
+    """Return the keys whose values are not of their kinds. Null counts as a missing value."""
     return [
-        key for key, kind in kinds.items() if said.get(key) is not None and not kind.fits(said[key])
+        key
+        for key, kind in kinds.items()
+        if values.get(key) is not None and not kind.allows(values[key])
     ]
 
 
-def _without(said: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    return {key: value for key, value in said.items() if key not in keys}
+def _without(values: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in keys}
 
 
-def _whole(digits: str) -> int | float:
-    """Python reads no integers of thousands of digits."""
+def _parse_int(digits: str) -> int | float:
+    """Convert digits to an int, or to a float if there are too many for Python's `int`."""
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)

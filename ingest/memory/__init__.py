@@ -1,4 +1,4 @@
-"""Reports about memory: what held it at a moment, printed or as files for a browser.
+"""Reports on memory: its owners at a moment, printed or as files for a browser.
 
-`commands.py` has the commands `memory` and `export` for `ingest.cli`.
+`commands.py` defines the command `memory` for `ingest.cli`.
 """

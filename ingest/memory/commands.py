@@ -1,4 +1,4 @@
-"""The command `memory`: thin, over `memory_report`."""
+"""The command `ingest memory`: a thin wrapper around `memory_report`."""
 
 import sys
 from enum import StrEnum
@@ -12,7 +12,7 @@ from ingest.units import printable
 
 
 class Level(StrEnum):
-    """What a ranking of memory counts by."""
+    """The level of a ranking of memory."""
 
     frame = "frame"
     stack = "stack"
@@ -22,7 +22,7 @@ class Level(StrEnum):
 
 
 def _checked(at: str) -> str:
-    from ingest.memory.moments import moment  # imported here, as no other command needs it
+    from ingest.memory.moments import moment  # here, because no other command needs it
 
     try:
         moment(at)
@@ -38,22 +38,23 @@ def memory(
         typer.Option(
             callback=_checked,
             metavar="peak|end|oom|TIME",
-            help="TIME: seconds after a device's first action, or Unix ns.",
+            help="Moment. TIME is in seconds after a device's first action, or in Unix ns.",
         ),
     ] = "peak",
     by: Annotated[
-        Level | None, typer.Option(help="Without it: the first of frame, op, category known.")
+        Level | None,
+        typer.Option(help="Group memory by this. Default: frame, op or category, if recorded."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
     store: StoreOption = None,
 ) -> None:
-    """Show what held each device's memory, at its peak or at any other moment."""
+    """Show what held each device's memory at its peak, or at another moment."""
     from ingest.memory.report import memory_report, memory_warnings
 
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)
-    for said in read(connection, lambda: list(memory_warnings(connection, run_id))):
-        print(f"warning: {printable(said)}", file=sys.stderr)
+    for warning in read(connection, lambda: list(memory_warnings(connection, run_id))):
+        print(f"warning: {printable(warning)}", file=sys.stderr)
     for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)

@@ -1,4 +1,4 @@
-"""Moments in the life of a device's memory: as people name them, and which action they are."""
+"""Moments in a device's memory history: their names, and the actions at which they occur."""
 
 import re
 from dataclasses import dataclass
@@ -8,20 +8,23 @@ import duckdb
 
 from ingest.errors import MissingError
 
-UNIX_NS = 10**17  # 1973: whole numbers from here on are no seconds after anything
+FIRST_UNIX_NS = 10**17  # the year 1973; an integer from here up is Unix ns, not seconds
 NS_PER_S = 1_000_000_000
-# The condition that a row is about a device; its parameters are `Device.key`.
+# The condition that a row belongs to a device. Its parameters are `Device.key`.
 OF_DEVICE = """run_id = $1 AND source_id = $2 AND device_type = $3
             AND device IS NOT DISTINCT FROM $4"""
-# What a query at a moment begins with, for the macros that take moments; then the parameters begin
-# with `Device.at`. Materialised, it would hide the run, and DuckDB would read the files of all.
+# The beginning of a query that passes a moment to a macro. The query's first parameters are
+# `Device.at`. If the CTE were materialised, it would hide the run, and DuckDB would read all runs.
 AT = f"WITH moment AS NOT MATERIALIZED (FROM memory_timeline WHERE {OF_DEVICE} AND ordinal = $5)"
 ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanoseconds"
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device of a source, as `memory_peak` has it: bytes, Unix ns; None where not recorded."""
+    """A device of a source: a row of `memory_peak`.
+
+    Sizes are in bytes and times in Unix ns. Values that were not recorded are None.
+    """
 
     run_id: str
     source_id: int
@@ -45,15 +48,15 @@ class Device:
 
     @property
     def key(self) -> list[object]:
-        """What tells it from all others: run, source, type and number of the device."""
+        """The key of the device: run, source, device type and device number."""
         return [self.run_id, self.source_id, self.device_type, self.device]
 
     def at(self, ordinal: int) -> list[object]:
-        """The parameters of `AT`, for the moment after an action; -1: before the first."""
+        """Return the parameters of `AT` for the moment after an action; -1: before the first."""
         return [*self.key, ordinal]
 
     def seconds(self, time_ns: int | None) -> str | None:
-        """A Unix time as seconds after the device's first action; None where either is unknown."""
+        """Format a Unix time as seconds after the first action; None if a time is unknown."""
         if time_ns is None or self.first_ns is None:
             return None
         return f"{(time_ns - self.first_ns) / NS_PER_S:.6f} s"
@@ -61,18 +64,21 @@ class Device:
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment as it was asked for. `kind` is peak, end, oom, after (`ns` since the device's first
-    action) or unix (`ns` since the epoch)."""
+    """A moment, as requested by the user.
+
+    `kind` is peak, end, oom, after (`ns` since the device's first action) or unix (`ns` since the
+    epoch).
+    """
 
     kind: str
     ns: int = 0
 
 
 def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
-    """The devices whose memory the run knows, by source, the CPU last.
+    """Return the devices whose memory was recorded, in the order of their sources, the CPU last.
 
-    A source may have several, and several sources may speak of the same one. Raises MissingError
-    where there are none.
+    A source may have several devices, and several sources may record the same device. Raise
+    MissingError if the run has none.
     """
     rows = connection.execute(
         """
@@ -89,13 +95,13 @@ def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
         [run_id],
     ).fetchall()
     if not rows:
-        of_graph = connection.execute(
+        has_graph = connection.execute(
             "SELECT 1 FROM megengine_memory_chunks WHERE run_id = $1 LIMIT 1", [run_id]
         ).fetchall()
         raise MissingError(
-            f"{run_id}: its memory is that of a MegEngine graph: see page Memory, or view "
-            "megengine_memory_over_order"
-            if of_graph
+            f"{run_id}: this command cannot show the memory of a MegEngine graph; see the page "
+            "Memory of the dashboard, or the view megengine_memory_over_order"
+            if has_graph
             else f"{run_id}: no memory was recorded; profile with profile_memory=True, or add a "
             "snapshot of torch.cuda.memory._dump_snapshot()"
         )
@@ -103,28 +109,28 @@ def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
 
 
 def moment(text: str) -> Moment:
-    """The moment that `text` names. Raises ValueError, saying what is accepted."""
+    """Parse a moment. Raise ValueError with the accepted forms if `text` is not a moment."""
     if text in ("peak", "end", "oom"):
         return Moment(text)
     if re.fullmatch(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)", text) and len(text) < 40:
-        if "." not in text and int(text) >= UNIX_NS:
+        if "." not in text and int(text) >= FIRST_UNIX_NS:
             return Moment("unix", int(text))
         return Moment("after", int(Decimal(text) * NS_PER_S))
-    raise ValueError(f"{text}: no moment; accepted are {ACCEPTED}")
+    raise ValueError(f"{text}: not a moment; use {ACCEPTED}")
 
 
 def ordinal_at(connection: duckdb.DuckDBPyConnection, device: Device, wanted: Moment) -> int:
-    """The device's last action up to the moment; -1: before the first.
+    """Return the ordinal of the device's last action up to the moment; -1: before the first.
 
-    The moment is peak, end or a time. Raises MissingError where no times were recorded.
+    The moment is peak, end or a time. Raise MissingError if a time is needed and none was recorded.
     """
     if wanted.kind == "peak":
         return device.peak_ordinal
     if wanted.kind == "end":
         return device.actions - 1
     if device.first_ns is None:
-        why = "has no times, as torch before 2.2" if device.actions else "has no history"
-        raise MissingError(f"{device.path}: {why}; accepted are peak, end and oom")
+        reason = "has no times (torch before 2.2)" if device.actions else "has no history"
+        raise MissingError(f"{device.path}: the snapshot {reason}; use peak, end or oom")
     until = wanted.ns if wanted.kind == "unix" else device.first_ns + wanted.ns
     (row,) = connection.execute(
         f"""
@@ -138,7 +144,7 @@ def ordinal_at(connection: duckdb.DuckDBPyConnection, device: Device, wanted: Mo
 
 @dataclass(frozen=True)
 class Owner:
-    """What held memory at a moment; `allocations` is None where they are not known."""
+    """An owner of memory at a moment. `allocations` is None if their number is unknown."""
 
     name: str
     is_known: bool
@@ -151,7 +157,7 @@ class Owner:
 def owners(
     connection: duckdb.DuckDBPyConnection, device: Device, ordinal: int, level: str
 ) -> list[Owner]:
-    """What held the device's memory after an action, the largest first.
+    """Return the owners of the device's memory after an action, the largest first.
 
     The levels are those of `memory_owners`.
     """
@@ -168,7 +174,7 @@ def owners(
 
 
 def best_level(connection: duckdb.DuckDBPyConnection, device: Device, ordinal: int) -> str:
-    """The first of the levels frame, op and category at which an owner of memory is known."""
+    """Return the first of the levels frame, op and category at which an owner is known."""
     for level in ("frame", "op", "category"):
         if any(owner.is_known for owner in owners(connection, device, ordinal, level)):
             return level
@@ -178,7 +184,7 @@ def best_level(connection: duckdb.DuckDBPyConnection, device: Device, ordinal: i
 def stack_frames(
     connection: duckdb.DuckDBPyConnection, run_id: str, stack_ids: list[int]
 ) -> dict[int, list[str]]:
-    """The frames of stacks, innermost first, as `file:line function`."""
+    """Return the frames of stacks, innermost first, as `file:line function`."""
     rows = connection.execute(
         """
         SELECT stack_id, list(concat(filename, ':' || line, ' ', function) ORDER BY depth)

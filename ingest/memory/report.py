@@ -1,4 +1,4 @@
-"""`ingest memory`: each device's memory curve at a glance, and what held memory at a moment."""
+"""The report that `ingest memory` prints: a summary of each device's memory, and its owners."""
 
 from collections.abc import Iterator, Sequence
 
@@ -40,13 +40,13 @@ def memory_report(
     by: str | None = None,
     limit: int = 20,
 ) -> Iterator[RenderableType]:
-    """What held the memory of each device at a moment, under a line on the device's whole curve.
+    """Yield, for each device, a summary of its memory and the owners of memory at a moment.
 
     `at` is peak, end, oom (each time that memory ran out), seconds after the device's first action,
-    or Unix ns. `by` is a level of `memory_owners`; without it, the first of frame, op and category
-    that is known. The rows of a ranking, with those beyond `limit`, add up to what was in use.
-    Raises ValueError where `at` is no moment, MissingError where the run has no memory, no times or
-    no such error.
+    or Unix ns. `by` is a level of `memory_owners`; None selects the first of frame, op and category
+    at which an owner is known. The rows of a ranking, including those beyond `limit`, add up to the
+    memory in use. Raise ValueError if `at` is not a moment, and MissingError if the run has no
+    memory, no times or no out-of-memory error.
     """
     wanted = moment(at)
     of_run = devices(connection, run_id)
@@ -64,7 +64,7 @@ def memory_report(
 
 
 def memory_warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[str]:
-    """What was odd in the files that say what memory was used, and in those that are damaged."""
+    """Yield the warnings about files with memory, and about damaged files."""
     rows = connection.execute(
         """
         SELECT parse_filename(path), status, unnest(if(len(warnings) > 0, warnings, ['']))
@@ -92,16 +92,16 @@ def _head(device: Device) -> Iterator[RenderableType]:
         peak += " at the start"
     elif after := device.seconds(device.peak_ns):
         peak += f" after {after}"
-    said = [f"start {size(device.start_bytes)}", f"peak {peak}", f"end {size(device.end_bytes)}"]
+    parts = [f"start {size(device.start_bytes)}", f"peak {peak}", f"end {size(device.end_bytes)}"]
     if device.end_reserved_bytes is not None:
         reserved, most = device.end_reserved_bytes, device.peak_reserved_bytes
         at_most = "" if most == reserved else f", at most {size(most)}"
-        said.append(f"reserved {size(reserved)}{at_most}")
+        parts.append(f"reserved {size(reserved)}{at_most}")
     if device.actions:
-        said.append(f"{counted(device.actions, 'action')} of a {device.origin}")
+        parts.append(f"{counted(device.actions, 'action')} of a {device.origin}")
     else:
-        said.append(f"a {device.origin} without history")
-    yield Text("; ".join(said))
+        parts.append(f"a {device.origin} without history")
+    yield Text("; ".join(parts))
 
 
 def _when(
@@ -147,7 +147,7 @@ def _ranking(
             f"{percent(100 * held / total, 2)})"
         )
     if not device.allocations and device.origin == "trace":
-        yield Text("no addresses were recorded; what operators allocated is in memory_by_op")
+        yield Text("no addresses were recorded; see memory_by_op for allocations by operator")
 
 
 def _cells(owner: Owner) -> tuple[str, str, str, str]:
@@ -182,7 +182,7 @@ def _fragmentation(
     for segments, held, inactive, share, stranded, rounding in rows:
         yield Text(
             f"Reserved: {size(held)} in {segments:,} segments; inactive {size(inactive)} "
-            f"({percent(share or 0, 2)}), of it stranded {size(stranded)}; "
+            f"({percent(share or 0, 2)}), including stranded {size(stranded)}; "
             f"rounding {size(rounding)}"
         )
 
@@ -209,16 +209,16 @@ def _errors(
         if rows:
             yield from _head(device)
         for ordinal, time_ns, *sizes, user_frame in rows:
-            asked, device_free, reserved, active, free, largest = map(size, sizes)
+            requested, device_free, reserved, active, free, largest = map(size, sizes)
             after = device.seconds(time_ns)
             yield Text(
                 f"\nOut of memory at action {ordinal:,}{f' after {after}' if after else ''}: "
-                f"{asked} requested by {printable(user_frame or NO_STACK)}",
+                f"{requested} requested by {printable(user_frame or NO_STACK)}",
                 "bold",
             )
             yield Text(
-                f"device free {device_free}; reserved {reserved}, of it allocated {active}, free "
-                f"{free}, largest free piece {largest}"
+                f"device free {device_free}; reserved {reserved} (allocated {active}, free {free}, "
+                f"largest free block {largest})"
             )
             yield from _ranking(connection, device, ordinal, "at that moment", by, limit)
             yield Text()

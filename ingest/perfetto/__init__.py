@@ -1,1 +1,1 @@
-"""Perfetto's own UI on traces of the store: a page that shows one, and the routes that serve it."""
+"""Perfetto's UI for traces of the store: the page that shows a trace, and the server's routes."""

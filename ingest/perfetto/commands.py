@@ -1,4 +1,4 @@
-"""The command `open`."""
+"""The command `ingest open`."""
 
 import socket
 import tempfile
@@ -15,24 +15,24 @@ from ingest.errors import OutputError, ProfileError
 from ingest.formats import FORMATS, recognise
 from ingest.terminal import StoreOption, open_store, results
 
-PIECE = 1 << 20  # bytes
+PIECE_BYTES = 1 << 20
 HOST = "127.0.0.1"
 
 
 def open_trace(
-    what: Annotated[
+    file_or_run: Annotated[
         str,
         typer.Argument(metavar="FILE_OR_RUN", help="A trace file, or a run of the store."),
     ],
     step: Annotated[int | None, typer.Option(help="Only this step.")] = None,
-    rank: Annotated[list[int] | None, typer.Option(help="Only this rank; repeatable.")] = None,
-    port: Annotated[int, typer.Option(help="The port; 0 stands for any free one.")] = 0,
+    rank: Annotated[list[int] | None, typer.Option(help="Only this rank. Repeatable.")] = None,
+    port: Annotated[int, typer.Option(help="Port of the server. 0 picks a free port.")] = 0,
     browser: Annotated[
-        bool, typer.Option(help="Open a browser; --no-browser only prints the address.")
+        bool, typer.Option(help="Open a browser. --no-browser only prints the address.")
     ] = True,
     store: StoreOption = None,
 ) -> None:
-    """Show a trace in Perfetto, served to this machine until Ctrl-C."""
+    """Show a trace in Perfetto. Serve it to this machine until Ctrl-C."""
     import uvicorn
     from starlette.applications import Starlette
     from starlette.datastructures import QueryParams
@@ -44,15 +44,17 @@ def open_trace(
     from ingest.store.store import Store
 
     with ExitStack() as stack:
-        file = Path(what)
-        asked = [("step", str(step))] * (step is not None) + [("rank", str(r)) for r in rank or []]
+        file = Path(file_or_run)
+        query = [("step", str(step))] * (step is not None) + [("rank", str(r)) for r in rank or []]
         if file.is_file():
             check_trace(file)
         elif file.is_dir():
-            raise ProfileError(f"{file}: is a directory; add it, then open the run")
+            raise ProfileError(
+                f"{file}: is a directory; add it with `ingest add`, then open the run"
+            )
         elif file.suffix.lower() in (".json", ".gz"):
             raise ProfileError(f"{file}: no such file")
-        if file.is_file() and not asked:
+        if file.is_file() and not query:
 
             def trace(_: QueryParams) -> ShownTrace:
                 return ShownTrace(file.name, ChromeTrace(0, None, pieces(file)))
@@ -64,18 +66,18 @@ def open_trace(
                 run_id = opened.add(file).run_id
             else:
                 opened = open_store(store)
-                run_id = opened.find(what)
+                run_id = opened.find(file_or_run)
             connection = connect(opened)
-            asked.append(("run", run_id))
+            query.append(("run", run_id))
 
             def trace(_: QueryParams) -> ShownTrace:
-                return trace_of(opened, connection.cursor(), QueryParams(asked))
+                return trace_of(opened, connection.cursor(), QueryParams(query))
 
-        trace(QueryParams())  # an error is of use before there is a page
+        trace(QueryParams())  # report an error here, before there is a page
         listening = stack.enter_context(_listening(port))
         address = f"http://{HOST}:{listening.getsockname()[1]}/perfetto/view"
         results().print(f"{address}  (Ctrl-C ends it)", markup=False, soft_wrap=True)
-        if browser:  # from a thread: a browser in the terminal ends only with the user
+        if browser:  # in a thread: a text browser in the terminal blocks until the user quits
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         application = Starlette(routes=trace_routes("/perfetto", trace, lambda: []))
         config = uvicorn.Config(application, log_level="warning", lifespan="off")
@@ -84,17 +86,17 @@ def open_trace(
 
 
 def check_trace(file: Path) -> None:
-    """Raises ProfileError if a file is no trace. Perfetto's own message would not say so."""
+    """Raise ProfileError if a file is not a trace. Perfetto's message would be unclear."""
     try:
         found, fault = recognise(file, FORMATS)
     except OSError as error:
         raise ProfileError(f"{file}: {error.strerror}") from error
     if found is None or found.kind != "kineto":
-        raise ProfileError(f"{file}: {fault or 'is no trace'}")
+        raise ProfileError(f"{file}: {fault or 'is not a trace'}")
 
 
 def pieces(file: Path) -> Iterator[bytes]:
-    """A file piece by piece, as it is. Raises ProfileError if it cannot be opened."""
+    """Return a file's bytes as an iterator of pieces. Raise ProfileError if it cannot be opened."""
     try:
         stream = file.open("rb")
     except OSError as error:
@@ -102,7 +104,7 @@ def pieces(file: Path) -> Iterator[bytes]:
 
     def read() -> Iterator[bytes]:
         with stream:
-            while piece := stream.read(PIECE):
+            while piece := stream.read(PIECE_BYTES):
                 yield piece
 
     return read()

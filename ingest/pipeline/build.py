@@ -1,4 +1,4 @@
-"""From the staged tables to the tables of a run: the SQL files, in the order they are to run."""
+"""Execution of the SQL files that turn the staged tables into the tables of a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -15,14 +15,14 @@ from ingest.pipeline.statements import Statements
 
 Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], None]
 
-# Steps in Python, by the name that `Filled by:` in a SQL file's header gives them. Each gets the
-# relations that it reads and the tables that it fills.
+# Steps in Python, by their name after `Filled by:` in the header of a SQL file. The arguments are
+# the relations that the step reads and the tables that it fills.
 STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay, "find_paths": find_paths}
-FEW = 10_000  # staged rows: to look for the best order of joins takes longer than any order
+FEW = 10_000  # up to so many staged rows, any order of joins is faster than to optimise it
 
 
 def prepare(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> None:
-    """Creates the staged tables, for the readers of files to fill, and the scalar macros."""
+    """Create the staged tables, which the readers of files fill, and the scalar macros."""
 
     def create(cursor: duckdb.DuckDBPyConnection, kind: str) -> None:
         for node in sql.nodes("scratch"):
@@ -35,14 +35,14 @@ def prepare(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> None:
 
 
 def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[str]:
-    """Creates all other relations, and returns the names of those that are empty.
+    """Create all other relations, and return the names of those that are empty.
 
-    So many `workers` create what does not depend on each other at the same time: to plan a
-    statement keeps one processor busy, whatever the number of rows.
+    `workers`: number of independent relations created at the same time. Planning a statement keeps
+    one core busy, whatever the number of rows.
 
-    The SQL of a relation that is empty because an input is empty does not run: most runs hold no
-    memory snapshot and no compile log, and half of the SQL is about these. It is created, as an
-    empty table, only where a relation that may have rows reads it.
+    If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
+    snapshot and no compile log, which half of the SQL is about. Such a relation is created, as an
+    empty table, only if a relation that may have rows reads it.
     """
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
@@ -76,7 +76,7 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
 
 
 class _Task(NamedTuple):
-    """Relations that are created together: one, or those that a step in Python fills."""
+    """Relations that are created together: a single one, or those that a step in Python fills."""
 
     nodes: tuple[sql.Node, ...]
     reads: frozenset[str]
@@ -88,11 +88,11 @@ class _Task(NamedTuple):
 
 @cache
 def _tasks() -> tuple[_Task, ...]:
-    """All tasks. A single worker does them in this order."""
+    """Return all tasks, in the order in which a single worker does them."""
     nodes = {node.name: node for node in sql.nodes("scratch")}
 
     def relations(node: sql.Node) -> set[str]:
-        """The relations that it reads, also by way of macros."""
+        """Return the relations that a node reads, directly or through macros."""
         read = set(node.reads)
         macros = {name for name in read if sql.files()[name].kind == "macros"}
         return (read - macros).union(*(relations(nodes[name]) for name in macros))
@@ -106,12 +106,12 @@ def _tasks() -> tuple[_Task, ...]:
 
 
 def _next(waiting: Sequence[_Task], known: set[str]) -> _Task | None:
-    """The first task whose inputs all exist."""
+    """Return the first task whose inputs all exist."""
     return next((task for task in waiting if task.reads <= known), None)
 
 
 def _create(connection: duckdb.DuckDBPyConnection, task: _Task) -> set[str]:
-    """Creates a task's relations; returns those that are known to be empty."""
+    """Create a task's relations. Return those that are known to be empty."""
     files = [sql.files()[node.name] for node in task.nodes]
     for file in files:
         created = connection.execute(file.statement)
@@ -125,11 +125,11 @@ def _create(connection: duckdb.DuckDBPyConnection, task: _Task) -> set[str]:
 
 
 def _holds(condition: sql.Condition, empty: set[str]) -> bool:
-    """Whether a relation with this condition is empty, given those that are known to be."""
+    """Return whether a condition for being empty holds. `empty`: relations known to be empty."""
     if isinstance(condition, bool):
         return condition
     if isinstance(condition, str):
         return condition in empty
-    word, *parts = condition
+    combination, *parts = condition
     holds = [_holds(part, empty) for part in parts]
-    return any(holds) if word == "any" else all(holds)
+    return any(holds) if combination == "any" else all(holds)

@@ -1,8 +1,8 @@
-"""Where spans are in the call tree of their thread, for spans that cross as well as nest.
+"""Positions of spans in the call tree of their thread, also for spans that cross.
 
-This is the one step that SQL does not do: a stack is a scan in order, and joining the spans with
-themselves instead took six times as long. The scan goes by batches, with the open spans carried
-from one to the next, so that a thread of any length takes the memory of one batch.
+This is not SQL, because a self-join of the spans took six times as long as a scan in order. The
+scan reads batches and carries the open spans from one batch to the next, so that a thread of any
+length needs the memory of one batch.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from ingest.arrow import arrow_of, numpy_of
 BATCH_ROWS = 1 << 15  # few enough for the processor's cache
 NAMES = ("name_id", "module_name_id")
 READ = ("source_id", "lane", "event_id", "start_ns", "end_ns", "name_number")
-PLACES = [
+RESULT_FIELDS = [
     pa.field("depth", pa.int32()),
     pa.field("parent_id", pa.int64()),
     pa.field("self_ns", pa.int64()),
@@ -32,55 +32,61 @@ PLACES = [
 ]
 STEP = pa.field("step", pa.int64())
 INSIDE = ("inside_ns", "inner_calls", "inner_ns", "inner_repeats")
-PATH_BASE = 0x9E3779B97F4A7C15  # odd, with bits all over
+PATH_BASE = 0x9E3779B97F4A7C15  # an odd number with well-distributed bits
 END = np.iinfo(np.int64).max
 NO_STEPS = (np.array([-END]), np.array([-1]))
 
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
-Spans = dict[str, Integers]  # columns of spans of one lane, in order of their starts
-Changes = Mapping[int, tuple[Integers, Integers]]  # of each source: moments, steps from then on
-Names = Mapping[str, Integers]  # `NAMES` by `name_number`
+Spans = dict[str, Integers]  # columns of the spans of one lane, ordered by start
+Changes = Mapping[int, tuple[Integers, Integers]]  # by source: times, and the steps that begin then
+Names = Mapping[str, Integers]  # columns `NAMES`, indexed by `name_number`
 
 
 class Nest(NamedTuple):
-    """Spans that nest, in order of their starts."""
+    """Spans that nest, ordered by start."""
 
     start_ns: Integers
     end_ns: Integers
-    by_end: Integers  # the places of all, in order of their ends
-    opens: Booleans  # which can be around others
-    ended: Integers  # how many of these end by each start
+    by_end: Integers  # indices of the spans, ordered by end
+    opens: Booleans  # whether a span can contain others
+    ended: Integers  # number of such spans that end by the start of each span
 
 
 def nest(
     connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
 ) -> None:
-    """Fills the table `fills` from `reads` (lane, event_id, start_ns, end_ns, event_index).
+    """Fill table `fills` from `reads`: (lane, event_id, start_ns, end_ns, event_index).
 
-    Outermost to innermost is by start, then longest first, then the profiler's own order. Where two
-    spans cross, as a `ProfilerStep` does with the Python frame it opens in, torch ends the earlier
-    one for nesting at the later one's start, and so does this. Spans of no length are nobody's
-    parent. Source of the rules: torch.autograd.profiler_util.
+    Spans are ordered from outermost to innermost by start, then by decreasing length, then by the
+    profiler's own order. Two spans may cross, as a `ProfilerStep` does with the Python frame in
+    which it begins. Then, for nesting, the earlier one ends at the start of the later one. Spans of
+    length zero have no children. These are the rules of torch.autograd.profiler_util.
 
-    The table has depth, parent_id and self_ns. For calls, two more relations are read: one
-    (source_id, from_ns, step) gives the `step` of each span, that of the last moment before its
-    start; one (name_number, name_id, module_name_id) says what the `name_number` of a span stands
-    for, with `name_id` 0 for spans that are no calls. Then the table has path_id, inner_ns and
-    repeats, too: a number for the names of the calls from the outermost inwards, the durations of
-    the calls directly inside, and 1 where that is a single call of the same name. `caller_path_id`
-    is the path without the span itself, `is_recursive` 1 where that has the span's own name;
-    `module_id` is to `module_name_id` what `path_id` is to `name_id`. Other columns are those of
-    the first relation, integers without NULLs.
+    The table has the columns `depth`, `parent_id` and `self_ns`, and columns of the first relation,
+    which are integers without nulls. For calls, `reads` has two more relations:
+
+    - (source_id, from_ns, step): each span gets the `step` that began last before its start.
+    - (name_number, name_id, module_name_id): the names behind a span's `name_number`. `name_id` is
+      0 for spans that are not calls.
+
+    Then the table has further columns:
+
+    - `path_id`: a number for the names of the calls from the outermost to the span.
+    - `caller_path_id`: the same without the span itself.
+    - `module_id`: the same as `path_id` for `module_name_id` instead of `name_id`.
+    - `inner_ns`: the durations of the calls directly inside.
+    - `repeats`: 1 if there is exactly one call directly inside, and it has the same name.
+    - `is_recursive`: 1 if a call around the span has the same name.
     """
     (relation, *of_calls), (result,) = reads, fills
     changes = names = None
     if of_calls:
         step_changes, call_names = of_calls
         changes, names = _changes(connection, step_changes), _names(connection, call_names)
-    given = connection.sql(f"FROM {relation}").columns
-    wanted = connection.table(result).columns
-    columns = [name for name in given if name in READ or name in wanted]
+    read_columns = connection.sql(f"FROM {relation}").columns
+    result_columns = connection.table(result).columns
+    columns = [name for name in read_columns if name in READ or name in result_columns]
     spans = (
         connection.cursor()
         .sql(
@@ -89,8 +95,8 @@ def nest(
         )
         .to_arrow_reader(BATCH_ROWS)
     )
-    fields = {field.name: field for field in (*spans.schema, *PLACES, STEP)}
-    schema = pa.schema([fields[name] for name in wanted])
+    fields = {field.name: field for field in (*spans.schema, *RESULT_FIELDS, STEP)}
+    schema = pa.schema([fields[name] for name in result_columns])
     batches = nested(spans, schema, changes, names)
     connection.register("nested", pa.RecordBatchReader.from_batches(schema, batches))
     connection.execute(f"INSERT INTO {result} FROM nested")
@@ -103,13 +109,12 @@ def _changes(connection: duckdb.DuckDBPyConnection, relation: str) -> Changes:
         f"FROM {relation} GROUP BY source_id"
     ).fetchall()
     return {
-        source: (np.array([-END, *moments]), np.array([-1, *steps]))
-        for source, moments, steps in rows
+        source: (np.array([-END, *times]), np.array([-1, *steps])) for source, times, steps in rows
     }
 
 
 def _names(connection: duckdb.DuckDBPyConnection, relation: str) -> Names:
-    query = f"SELECT {', '.join(NAMES)} FROM {relation} ORDER BY name_number"  # from 1 on
+    query = f"SELECT {', '.join(NAMES)} FROM {relation} ORDER BY name_number"  # 1, 2, …
     table = connection.sql(query).to_arrow_table()
     return {name: np.append(0, numpy_of(table[name].combine_chunks())) for name in NAMES}
 
@@ -120,7 +125,10 @@ def nested(
     changes: Changes | None = None,
     names: Names | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The spans of the batches with the columns of `schema`, as they close. They come in order."""
+    """Yield the spans of the batches with the columns of `schema`, as they close.
+
+    The batches must be ordered by lane and from outermost to innermost; see `nest`.
+    """
     spans: Spans = {}
     lane = None
     for batch in batches:
@@ -132,9 +140,9 @@ def nested(
         for first, end in pairwise([0, *np.flatnonzero(np.diff(lanes)) + 1, len(lanes)]):
             following = {name: values[first:end] for name, values in columns.items()}
             if changes is not None:
-                # Of the files of a rank, those without steps have none where another has some.
-                moments, steps = changes.get(following["source_id"][0], NO_STEPS)
-                last = np.searchsorted(moments, following["start_ns"], "right") - 1
+                # A file without steps is missing here if another file of its rank has some.
+                times, steps = changes.get(following["source_id"][0], NO_STEPS)
+                last = np.searchsorted(times, following["start_ns"], "right") - 1
                 following["step"] = steps[last]
             if spans and lane != lanes[first]:
                 yield _closed(spans, END, schema)[0]
@@ -152,13 +160,13 @@ def nested(
 
 
 def _closed(spans: Spans, until_ns: int, schema: pa.Schema) -> tuple[pa.RecordBatch, Spans]:
-    """The spans that end by this moment, with their places, and those that are still open."""
+    """Return the spans that end by `until_ns`, with their result columns, and the open ones."""
     nest = _nest(spans["start_ns"], spans["end_ns"])
-    depth, parent = _places(nest)
+    depth, parent = _depths_and_parents(nest)
     inside = parent >= 0
     if np.any(nest.end_ns[parent[inside]] < nest.end_ns[inside]):
         nest = _nest(nest.start_ns, _cut_where_crossed(nest.start_ns, nest.end_ns))
-        depth, parent = _places(nest)
+        depth, parent = _depths_and_parents(nest)
         inside = parent >= 0
     closed = nest.end_ns <= until_ns
     nest_ns = nest.end_ns - nest.start_ns
@@ -175,12 +183,12 @@ def _closed(spans: Spans, until_ns: int, schema: pa.Schema) -> tuple[pa.RecordBa
 
 
 def _calls(spans: Spans, nest: Nest, parent: Integers, closed: Booleans) -> Spans:
-    """What `PLACES` tell of calls, once the closed spans are counted in those around them."""
+    """Return the result columns of calls, and add the closed spans to those around them."""
     name_id = spans["name_id"]
     is_call = name_id != 0
     caller = parent
-    while np.any(left_out := (caller >= 0) & ~is_call[caller]):
-        caller = np.where(left_out, parent[caller], caller)
+    while np.any(is_no_call := (caller >= 0) & ~is_call[caller]):
+        caller = np.where(is_no_call, parent[caller], caller)
     counted = closed & is_call & (caller >= 0)
     same = counted & (name_id[caller] == name_id)
     ones = np.ones_like(caller)
@@ -202,7 +210,7 @@ def _calls(spans: Spans, nest: Nest, parent: Integers, closed: Booleans) -> Span
 
 
 def _sums(groups: Integers, values: Integers, counted: Booleans) -> Integers:
-    """The sums of the counted values by their group; exact below 2⁵³, as any duration is."""
+    """Return the sums of the counted values by group. They are exact below 2⁵³, like durations."""
     sums: Integers = np.bincount(groups[counted], values[counted], len(groups)).astype(np.int64)
     return sums
 
@@ -215,10 +223,10 @@ def _nest(start_ns: Integers, end_ns: Integers) -> Nest:
 
 
 def _paths(nest: Nest, name_id: Integers) -> tuple[Integers, Integers]:
-    """A hash of the names of the calls around each span, and one with its own; for spans that nest.
+    """Return hashes of the names of the calls around each span, without and with its own name.
 
-    It is the sum of all names, each multiplied by a power that tells how deep it is. The sum over
-    the calls that are open is the one over those opened so far less those closed, modulo 2⁶⁴.
+    A hash is the sum of the names, each multiplied by a power that depends on its depth. The sum
+    over the open calls is the sum over all opened ones minus that over all closed ones, modulo 2⁶⁴.
     """
     if not name_id.any():
         return name_id, name_id
@@ -238,13 +246,13 @@ def _paths(nest: Nest, name_id: Integers) -> tuple[Integers, Integers]:
 
 
 def _recursive(nest: Nest, name_id: Integers) -> Booleans:
-    """Whether a call is inside another one of its name."""
+    """Return whether each call is inside another call of the same name."""
     order = np.argsort(name_id, kind="stable")
     name = np.cumsum(np.diff(name_id[order], prepend=0) != 0)
     count = len(order)
-    place = np.empty(count, np.int64)
-    place[nest.by_end] = np.arange(count)
-    reached = np.maximum.accumulate(name * count + place[order])[:-1]
+    end_rank = np.empty(count, np.int64)
+    end_rank[nest.by_end] = np.arange(count)
+    reached = np.maximum.accumulate(name * count + end_rank[order])[:-1]
     end_ns = nest.end_ns[nest.by_end[reached % count]]
     before = np.append(False, (reached // count == name[1:]) & (end_ns > nest.start_ns[order[1:]]))
     found = np.zeros(len(order), np.bool_)
@@ -252,10 +260,11 @@ def _recursive(nest: Nest, name_id: Integers) -> Booleans:
     return found
 
 
-def _places(nest: Nest) -> tuple[Integers, Integers]:
-    """Depth of each span and the place of its parent (-1: none).
+def _depths_and_parents(nest: Nest) -> tuple[Integers, Integers]:
+    """Return the depth of each span and the index of its parent, or -1.
 
-    Depth is the number of earlier spans still open; the parent is the last of those one level up.
+    The depth is the number of earlier spans that are still open. The parent is the last of them one
+    level up.
     """
     count = len(nest.start_ns)
     opened: Integers = np.cumsum(nest.opens) - nest.opens
@@ -269,15 +278,15 @@ def _places(nest: Nest) -> tuple[Integers, Integers]:
 
 
 def _cut_where_crossed(start_ns: Integers, end_ns: Integers) -> Integers:
-    """The ends, where a later span outlasts a span moved to that later one's start."""
+    """Return the ends. If a later span outlasts a span, the end is moved to that span's start."""
     count = len(end_ns)
-    highest = [end_ns]  # level k: the last end of the 2ᵏ spans from each place on
+    highest = [end_ns]  # level k: the latest end of the 2ᵏ spans from each index
     while 2 ** len(highest) <= count:
         half = 2 ** (len(highest) - 1)
         highest.append(np.maximum(highest[-1][:-half], highest[-1][half:]))
-    by = np.arange(1, count + 1)  # moved on over spans that do not outlast this one
+    following = np.arange(1, count + 1)  # advanced over spans that do not outlast this one
     for level, ends in reversed(list(enumerate(highest))):
-        within = np.flatnonzero(by < len(ends))
-        by[within] += (ends[by[within]] <= end_ns[within]) << level
-    crossing: Integers = np.append(start_ns, np.iinfo(np.int64).max)[by]
+        within = np.flatnonzero(following < len(ends))
+        following[within] += (ends[following[within]] <= end_ns[within]) << level
+    crossing: Integers = np.append(start_ns, np.iinfo(np.int64).max)[following]
     return np.minimum(end_ns, crossing)

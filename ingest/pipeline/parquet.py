@@ -1,4 +1,4 @@
-"""Writing a run's tables from the scratch database to Parquet."""
+"""Writing of a run's tables from the scratch database to Parquet."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,17 +26,17 @@ def write_tables(
     index_row: Path | None,
     workers: int,
 ) -> None:
-    """Writes `<table>.parquet` into `directory` for each table but those in `empty`.
+    """Write `<table>.parquet` into `directory` for each table that is not in `empty`.
 
-    The run's row of the index, with an empty `run_id`, goes to file `index_row`. So many `workers`
-    write at the same time.
+    `index_row`: the file for the run's row of the index, with an empty `run_id`. `workers`: number
+    of tables written at the same time.
     """
-    # Events join what is known of them: the narrow side is written on the right, to be held in
-    # memory, and DuckDB, which cannot tell how many pass the filter on the left, would swap.
+    # The joins of `events` have the narrow side on the right, to be kept in memory. DuckDB would
+    # swap the sides, because it cannot know how many rows pass the filter on the left.
     connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     with Statements(connection, workers) as statements:
         writing = []
-        if index_row:  # it takes longest
+        if index_row:  # takes longest
             writing.append(statements.submit(_write_index_row, empty, index_row))
         writing += [
             statements.submit(_write, table.name, directory)
@@ -75,7 +75,7 @@ def _write_index_row(
 def _in_slices(
     connection: duckdb.DuckDBPyConnection, slices: list[tuple[int, int]]
 ) -> Iterator[pa.RecordBatch]:
-    """The events, slice by slice: of all at once the joins would go by disk, args and all."""
+    """Yield the events in slices. Joins of all at once would spill to disk, with all arguments."""
     for from_id, to_id in slices:
         yield from _rows(
             connection, f"FROM events WHERE event_id >= {from_id} AND event_id < {to_id}"

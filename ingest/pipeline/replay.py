@@ -1,7 +1,7 @@
-"""The lives of allocations and the memory curve, replayed from the actions of an allocator.
+"""The lives of allocations and the memory curve, replayed from an allocator's actions.
 
-This is not SQL: it looks at each action's neighbours at its address and sums up, a few passes over
-arrays, where windows over two million actions took ten times as long.
+This is not SQL, because window functions over two million actions took ten times as long. Here each
+action is compared with its neighbours at the same address, in a few passes over arrays.
 """
 
 from typing import Any
@@ -14,10 +14,10 @@ import pyarrow as pa
 from ingest import sql
 from ingest.arrow import arrow_of, numpy_of
 
-NONE, ALLOC, FREE, REQUEST, COMPLETION = range(5)  # what an action is to an allocation's life
+NONE, ALLOC, FREE, REQUEST, COMPLETION = range(5)  # role of an action in an allocation's life
 READ_ROWS = 1 << 16
-MISSING = np.iinfo(np.int64).min  # in the place of a null
-UNKNOWN = -2  # in the place of an ordinal; -1 is before the first action
+MISSING = np.iinfo(np.int64).min  # stands for null
+UNKNOWN = -2  # stands for an unknown ordinal; -1 is before the first action
 
 Integers = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]
@@ -27,12 +27,12 @@ Columns = dict[str, npt.NDArray[Any]]
 def replay(
     connection: duckdb.DuckDBPyConnection, _reads: tuple[str, ...], _fills: tuple[str, ...]
 ) -> None:
-    """Fills `memory_curves` and `replayed_lives` from the actions of each of `memory_devices`.
+    """Fill `memory_curves` and `replayed_lives` from the actions of each device with memory.
 
-    As MemoryViz replays them: a free that was requested and completed in one go ends a life at the
-    request; otherwise memory is in use until the completion. A free without an allocation before
-    it ends the life of memory that was there before the trace began. The curves are relative to
-    what there was at the start.
+    The rules are those of MemoryViz. A free whose request and completion follow each other directly
+    ends a life at the request. Otherwise the memory is in use until the completion. A free without
+    an earlier allocation ends the life of memory that was allocated before the trace began. The
+    curves are relative to the memory at the start.
     """
     devices = connection.execute(
         "SELECT device_id, actions, origin FROM memory_devices WHERE actions > 0 ORDER BY device_id"
@@ -45,10 +45,10 @@ def replay(
         for name in queries:
             query = connection.sql(sql.query(name), params={"device_id": device_id})
             actions |= _in_order(query.to_arrow_reader(READ_ROWS), count)
-        turns = Turns(actions["role"], actions["address"], actions["bytes"])
+        life_actions = LifeActions(actions["role"], actions["address"], actions["bytes"])
         for table, columns in (
-            ("replayed_lives", _lives(actions, turns)),
-            ("memory_curves", _curves(actions, turns)),
+            ("replayed_lives", _lives(actions, life_actions)),
+            ("memory_curves", _curves(actions, life_actions)),
         ):
             arrays = {
                 name: values if isinstance(values, pa.Array) else arrow_of(values)
@@ -62,7 +62,7 @@ def replay(
 
 
 def _in_order(batches: pa.RecordBatchReader, count: int) -> Columns:
-    """The columns of so many actions, put in order by their ordinals."""
+    """Return the columns of `count` actions, ordered by their ordinals."""
     columns: Columns = {}
     read = 0
     for batch in batches:
@@ -72,20 +72,20 @@ def _in_order(batches: pa.RecordBatchReader, count: int) -> Columns:
             values = numpy_of(batch[name])
             columns.setdefault(name, np.empty(count, values.dtype))[ordinal] = values
     if read != count:
-        raise AssertionError(f"{read:,} of {count:,} actions")
+        raise AssertionError(f"read {read:,} of {count:,} actions")
     return columns
 
 
-class Turns:
-    """The actions that begin and end lives, by address and then in order.
+class LifeActions:
+    """The actions that begin and end lives, sorted by address and then by ordinal.
 
-    `role`, `address` and `bytes` are those of all actions of a device, in order.
+    `role`, `address`, `size`: those of all actions of a device, in order.
     """
 
     def __init__(
         self, role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64], size: Integers
     ) -> None:
-        role = _in_one_go(role, address)
+        role = _with_merged_frees(role, address)
         ordinal = np.flatnonzero(role).astype(np.int32)
         self.ordinal = ordinal[np.argsort(address[ordinal], kind="stable")]
         self.role, self.address = role[self.ordinal], address[self.ordinal]
@@ -94,16 +94,16 @@ class Turns:
         self.last_role = self._role(last)
         is_pending = (self.last_role == REQUEST) & (self._role(last_but_one) == ALLOC)
         begun = np.where(self.last_role == ALLOC, last, np.where(is_pending, last_but_one, -1))
-        self.is_of_trace = begun >= 0  # what ends, or is requested to, has begun in the trace
+        self.is_of_trace = begun >= 0  # whether the life that ends here began in the trace
         self.begun_size = np.where(self.is_of_trace, self.size[begun], self.size)
         self.ends = (self.role == FREE) | (self.role == COMPLETION)
         self.requested_last = np.where(self.last_role == REQUEST, self.ordinal[last], UNKNOWN)
 
     def lives(self) -> tuple[Indices, Indices, Indices, Indices]:
-        """The actions that each life is first known of by, begins with, is asked to end by and ends
-        with: their ordinals; else UNKNOWN.
+        """Return four ordinals for each life, or UNKNOWN.
 
-        One that began before the trace and whose free had been requested by then has -1 for that.
+        They are the first known action, the allocation, the request to free, and the free. The
+        request is -1 if a life began before the trace and its free had been requested by then.
         """
         is_alloc = self.role == ALLOC
         next_, after = self._neighbour(1), self._neighbour(2)
@@ -115,7 +115,7 @@ class Turns:
             ends_next, self.ordinal[next_], np.where(ends_after, self.ordinal[after], UNKNOWN)
         )
         before = self.ends & ~self.is_of_trace
-        asked = np.where(
+        requested_before = np.where(
             self.last_role == REQUEST,
             self.requested_last,
             np.where(self.role == FREE, self.ordinal, -1),
@@ -124,25 +124,28 @@ class Turns:
         return (
             np.concatenate([self.ordinal[is_alloc], self.ordinal[before]]),
             np.concatenate([self.ordinal[is_alloc], unknown]),
-            np.concatenate([requested[is_alloc], asked[before]]),
+            np.concatenate([requested[is_alloc], requested_before[before]]),
             np.concatenate([freed[is_alloc], self.ordinal[before]]),
         )
 
     def active_change(self) -> Integers:
-        """What each turn adds to the memory in use."""
+        """Return the change in memory in use by each action, bytes."""
         return np.where(self.role == ALLOC, self.size, np.where(self.ends, -self.begun_size, 0))
 
     def allocated_change(self) -> Integers:
-        """What each turn adds to what is allocated: a request takes, its completion no more."""
-        taken = np.where(
+        """Return the change in allocated memory by each action, bytes.
+
+        A request to free reduces it, and the completion of that request does not.
+        """
+        already_freed = np.where(
             self.role == COMPLETION,
             self.last_role != ALLOC,
             (self.role == FREE) & (self.last_role == REQUEST),
         )
-        return np.where(self.role == ALLOC, self.size, np.where(taken, 0, -self.begun_size))
+        return np.where(self.role == ALLOC, self.size, np.where(already_freed, 0, -self.begun_size))
 
     def _neighbour(self, step: int) -> Indices:
-        """The turn so many further on at the same address; -1 where there is none."""
+        """Return the index of the action `step` further at the same address, or -1."""
         found = np.full(len(self.ordinal), -1, np.int32)
         if len(self.ordinal) > abs(step):
             here = slice(None, -step) if step > 0 else slice(-step, None)
@@ -151,13 +154,13 @@ class Turns:
             found[here] = np.where(self.address[here] == self.address[there], index, -1)
         return found
 
-    def _role(self, turn: Indices) -> npt.NDArray[np.int8]:
-        return np.where(turn >= 0, self.role[turn], NONE)
+    def _role(self, index: Indices) -> npt.NDArray[np.int8]:
+        return np.where(index >= 0, self.role[index], NONE)
 
 
-def _lives(actions: Columns, turns: Turns) -> dict[str, Any]:
-    """The lives with what their actions say, null where that is not known."""
-    known, allocated, requested, freed = turns.lives()
+def _lives(actions: Columns, life_actions: LifeActions) -> dict[str, Any]:
+    """Return the columns of `replayed_lives`, with null for unknown values."""
+    known, allocated, requested, freed = life_actions.lives()
 
     def at(column: str, ordinals: Indices) -> pa.Array:
         values = actions[column][np.maximum(ordinals, 0)]
@@ -178,8 +181,10 @@ def _lives(actions: Columns, turns: Turns) -> dict[str, Any]:
     }
 
 
-def _in_one_go(role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
-    """The roles, with a request that is completed by the next action as one free."""
+def _with_merged_frees(
+    role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int8]:
+    """Return the roles, with a request that the next action completes as a single free."""
     completed = (role[:-1] == REQUEST) & (role[1:] == COMPLETION) & (address[:-1] == address[1:])
     role = role.copy()
     role[:-1][completed] = FREE
@@ -187,15 +192,15 @@ def _in_one_go(role: npt.NDArray[np.int8], address: npt.NDArray[np.uint64]) -> n
     return role
 
 
-def _curves(actions: Columns, turns: Turns) -> dict[str, Any]:
-    """What there is after each action, less what there was at the start."""
+def _curves(actions: Columns, life_actions: LifeActions) -> dict[str, Any]:
+    """Return the columns of `memory_curves`: memory after each action, relative to the start."""
     changes: Columns = {}
     for name, change in (
-        ("active_bytes", turns.active_change()),
-        ("allocated_bytes", turns.allocated_change()),
+        ("active_bytes", life_actions.active_change()),
+        ("allocated_bytes", life_actions.allocated_change()),
     ):
         changes[name] = np.zeros(len(actions["role"]), np.int64)
-        changes[name][turns.ordinal] = change
+        changes[name][life_actions.ordinal] = change
     allocated = np.cumsum(changes["allocated_bytes"])
     reserved: Any = np.cumsum(actions["reserved_change"])
     if "change_bytes" in actions:  # recorded, in a trace or timeline

@@ -1,4 +1,4 @@
-"""One run from its files to its Parquet tables: the whole way in, in one scratch database."""
+"""Conversion of a run's files to Parquet tables, in a scratch database."""
 
 import json
 import os
@@ -29,18 +29,18 @@ from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
-WORKERS = 2  # statements at a time on few rows: on many, they would take each other's memory
-SMALL_BYTES = 4 << 20  # of files on disk: to work on so few without a database file is faster
+WORKERS = 2  # statements at a time for small runs; for others, memory would not suffice
+SMALL_BYTES = 4 << 20  # of files on disk; a database in memory is faster for such a run
 
 
 @dataclass
 class AddOptions:
-    """The user's labels of a run, which override those in its files, and what to redact.
+    """The user's labels for a run, which override those in its run.json, and what to redact.
 
-    A model, mode or note that is empty, and a tag that is None, is left out, where run.json has it.
-    Without `keep_metadata`, everything that
-    looks like a secret is redacted, in the labels and in the run's files. With `redact_paths`, so
-    are the paths of source files and of the run's files.
+    An empty model, mode or note, and a tag that is None, removes the one in run.json.
+    `keep_metadata`: keep everything that looks like a secret, which is otherwise redacted in the
+    labels and in the run's files. `redact_paths`: redact the paths of source files and of the
+    run's files.
     """
 
     name: str | None = None
@@ -52,7 +52,7 @@ class AddOptions:
     note: str | None = None
 
     def without_secrets(self) -> "AddOptions":
-        """The options as they may be stored."""
+        """Return the options with secrets redacted, unless `keep_metadata` is true."""
         if self.keep_metadata:
             return self
         return replace(self, **redact(vars(self)))
@@ -67,13 +67,16 @@ def write_run(
     progress: Callable[[int], None] | None = None,
     added_at: datetime | None = None,
 ) -> str:
-    """Writes `<table>.parquet` for each table with rows into the existing, empty `directory`.
+    """Write `<table>.parquet` for each table with rows into the existing, empty `directory`.
 
-    Returns the run's name as the tables have it. The run's row of the store's index, without its
-    id, goes to file `index_row`. `added_at` is when the run was added, UTC; None is now.
+    Returns the run's name in the tables.
 
-    `progress` hears how many bytes of the files have been read so far. A trace that cannot be
-    read becomes a source with status `failed`; ProfileError is raised when that leaves none.
+    `index_row`: file for the run's row of the store's index, without its id. `progress`: called
+    with the bytes of all files read so far. `added_at`: when the run was added, UTC; None means
+    now.
+
+    A file that cannot be read becomes a source with status `failed`. Raises ProfileError if no
+    profile can be read.
     """
     scratch = directory.with_name(directory.name + ".scratch")
     is_small = run.bytes <= SMALL_BYTES
@@ -109,7 +112,7 @@ def write_run(
 
 
 def utc_now() -> datetime:
-    """This moment, UTC, as DuckDB takes it."""
+    """Return the current time, UTC, without a time zone, as DuckDB expects it."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -139,7 +142,7 @@ def _report(progress: Callable[[int], None] | None, before: int, position: int) 
 
 
 def _read_warnings(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
-    """Gives the sources all their warnings: some are known only once all relations are there."""
+    """Set the warnings of the sources. Some are known only after all relations were created."""
     by_id = {source.source_id: source for source in sources}
     for source_id, codes, messages in connection.execute(
         "SELECT source_id, warning_codes, warnings FROM sources"
@@ -181,23 +184,25 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
 def _fill_run(
     connection: duckdb.DuckDBPyConnection, run: RunInput, options: AddOptions, added_at: datetime
 ) -> None:
-    said = run.description
+    description = run.description
     metadata = [source.metadata for source in run.sources if source.metadata]
     ranks = len({source.rank for source in run.sources if source.is_profile})
-    tags: dict[str, str | None] = {str(k): str(v) for k, v in (said.get("tags") or {}).items()}
+    tags: dict[str, str | None] = {
+        str(k): str(v) for k, v in (description.get("tags") or {}).items()
+    }
     tags = {key: value for key, value in (tags | options.tags).items() if value is not None}
     connection.execute(
         "INSERT INTO staged_run VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, "
         "map($10::VARCHAR[], $11::VARCHAR[]), $12, $13, $14, $15, $16)",
         [
             options.name or run.name,
-            _label(options.model, said.get("model")),
-            _label(options.mode, said.get("mode")),
-            said.get("framework") or _framework(run.sources),
-            said.get("framework_version"),
-            said.get("device_name") or device_name(metadata),
-            said.get("world_size") or world_size(metadata) or ranks,
-            started_at(said),
+            _label(options.model, description.get("model")),
+            _label(options.mode, description.get("mode")),
+            description.get("framework") or _framework(run.sources),
+            description.get("framework_version"),
+            description.get("device_name") or device_name(metadata),
+            description.get("world_size") or world_size(metadata) or ranks,
+            started_at(description),
             added_at,
             list(tags),
             list(tags.values()),
@@ -205,17 +210,17 @@ def _fill_run(
             None if options.redact_paths else as_utf8(str(run.path.absolute())),
             sql.schema_version(),
             sql.logic_version(),
-            json.dumps(said),
+            json.dumps(description),
         ],
     )
 
 
 def _framework(sources: list[Source]) -> str:
-    """What wrote the profiles."""
+    """Return the names of the frameworks that wrote the profiles."""
     names = {source.format.framework for source in sources if source.is_profile and source.format}
     return ", ".join(sorted(names))
 
 
-def _label(given: str | None, said: str | None) -> str | None:
-    """The user's label, else the one in the run's files; an empty one takes that away."""
-    return said if given is None else given or None
+def _label(option: str | None, recorded: str | None) -> str | None:
+    """Return the user's label, or the recorded one if it is None. An empty label means none."""
+    return recorded if option is None else option or None

@@ -1,4 +1,4 @@
-"""Running statements on a scratch database: one at a time, or several."""
+"""Execution of statements on a scratch database, one or several at a time."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,10 +13,11 @@ Work = Callable[Concatenate[duckdb.DuckDBPyConnection, P], T]
 
 
 class Statements:
-    """Runs work on a database, as many pieces at a time as there are `workers`.
+    """A pool of `workers` that call functions with a connection to the database.
 
-    One worker works in the caller's thread, where DuckDB heeds Ctrl-C. Several have a connection
-    each. An exception in the `with` block interrupts running work and cancels waiting work.
+    A single worker runs in the caller's thread, where DuckDB reacts to Ctrl-C. Several workers have
+    a connection each. An exception in the `with` block interrupts running calls and cancels
+    waiting ones.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, workers: int) -> None:
@@ -26,7 +27,7 @@ class Statements:
         self._pool = ThreadPoolExecutor(workers)
 
     def submit(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Does `work` with a connection and the arguments; with one worker, at once."""
+        """Call `work` with a connection and the arguments. A single worker does so immediately."""
         if self.workers == 1:
             done: Future[T] = Future()
             done.set_result(work(self._connection, *args, **kwargs))

@@ -1,4 +1,4 @@
-"""What must not be stored: secrets and, where it is asked for, paths."""
+"""Redaction of secrets and, if requested, of paths before a run is stored."""
 
 from ingest.redaction.paths import redact_paths
 from ingest.redaction.secrets import redact

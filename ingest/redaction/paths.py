@@ -1,4 +1,4 @@
-"""`--redact-paths`: keeps paths, which name a machine's users, out of the store."""
+"""Redaction of paths, which contain user names: option `--redact-paths`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ingest import sql
 
 
 def redact_paths(connection: duckdb.DuckDBPyConnection) -> None:
-    """Makes the paths relative in all columns that the headers of the staged tables name."""
+    """Make paths relative in all columns listed under `Paths:` in headers of staged tables."""
     directory = str(Path.cwd())
     for table in sql.of_kind("staged"):
         for column, macro in table.paths.items():

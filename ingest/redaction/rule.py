@@ -1,8 +1,8 @@
-"""A kind of secret, and how it is recognised.
+"""A rule that recognises one kind of secret.
 
-The patterns are written in what RE2 and Python's `re` have in common. DuckDB finds the texts of a
-run that hold a secret with the one, `secrets.py` redacts these with the other. What precedes a
-secret is of bounded length, so that no text takes long.
+A pattern uses only syntax that RE2 and Python's `re` share: DuckDB finds the texts that hold a
+secret with RE2, and `secrets.py` redacts them with `re`. The part of a pattern before the secret
+has a bounded length, so that no text takes long.
 """
 
 from typing import NamedTuple
@@ -11,12 +11,13 @@ from typing import NamedTuple
 class Rule(NamedTuple):
     """A kind of secret.
 
-    `keywords`: a text without any of these words holds no such secret. One with a capital letter
-    stands in texts as it is, others in any case. A rule without keywords is always tried.
-    `pattern`: its group is the secret; of several groups one takes part, and none in what is
-    innocent. Without groups, the whole is the secret.
-    `entropy`: of the secret at least, in bits a character.
-    `unless`: what may stand in a secret's place and is none.
+    `keywords`: words separated by spaces. A text without any of them holds no such secret. Words
+    with a capital letter are case-sensitive, others are not. A rule without keywords always
+    applies.
+    `pattern`: the group that matches is the secret. A pattern with groups of which none matches
+    has found harmless text. Without groups, the whole match is the secret.
+    `entropy`: the least entropy of a secret, in bits per character.
+    `unless`: a pattern of harmless values.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""The one table of rules: for every text that could be stored, in whatever place it stands."""
+"""The table of all rules, which apply to every text that could be stored."""
 
 import re
 
@@ -12,7 +12,7 @@ RULES = (
     *COMMANDS,
 )
 
-# For DuckDB, which finds the texts that may hold a secret: first by all the keywords.
+# DuckDB first searches for all keywords at once, to find the texts that may hold a secret.
 WORDS = tuple(dict.fromkeys(word for rule in RULES for word in rule.keywords.split()))
 KEYWORDS = "|".join(
     [
@@ -21,14 +21,14 @@ KEYWORDS = "|".join(
         *(rule.pattern for rule in RULES if not rule.keywords),
     ]
 )
-# In JSON keys too name a secret, and a command may be a list of its words.
+# In JSON, keys may name a secret too, and a command may be a list of words.
 NAMES = rf"{SECRET}|{UNSURE}|curl|mysql|mariadb|mongo|redis-cli|sshpass|login"
 
 
 def condition(text: str) -> str:
-    """The SQL condition that a text holds a secret by one of the rules.
+    """Return an SQL condition that is true if one of the rules finds a secret in a text.
 
-    Each pattern is searched for by itself: RE2 needs a hundred times as long for all in one.
+    Each pattern is searched for separately: RE2 takes a hundred times as long for all in one.
     """
     conditions = []
     for rule in RULES:

@@ -1,11 +1,11 @@
-"""Secrets that are known by what stands before them.
+"""Rules for secrets that the text before them reveals.
 
-`SETTINGS`: the name of a variable, a header, the user part of a URL. `COMMANDS`: an option.
+`SETTINGS`: after the name of a variable, in a header, or in a URL. `COMMANDS`: after an option.
 """
 
 from ingest.redaction.rule import Rule
 
-# What names a secret, whatever its value is.
+# Names of secrets, whatever the value.
 SECRET = (
     r"(?i:secret|passw|passphrase|passcode|credential|authorization|cookie|bearer"
     r"|(?:access|account|admin|anthropic|api|app|auth|aws|azure|client|cohere|comet|datadog|deepseek"
@@ -14,16 +14,16 @@ SECRET = (
     r"|wandb|webhook)[ _-]?key"
     r"|(?:admin|database|db|ftp|http|ldap|login|mail|my|proxy|redis|root|smtp|user)[_-]?pass\b)"
 )
-# What may name one; the value tells. `KEY` and the like are an environment's.
+# Names that may be those of secrets, depending on the value. `_KEY` is for environment variables.
 UNSURE = r"(?:(?i:tokens?\b|(?:\b|_)(?:auth|pwd)\b)|[A-Z0-9]_(?:KEY|PASS|PAT|PW)\b)"
-# What only sounds like one of these.
+# Names that only look like one of these.
 INNOCENT = (
     r"(?:(?i:password[ _-]?less|(?:passw(?:or)?d|secret|cookie|credential)s?[_-]"
     r"(?:count|field|file|helper|len|length|name|path|policy|size|type))"
     r"|(?:ATTN|CACHE|DICT|DISPATCH|FOREIGN|GROUP|HASH|INDEX|LOOKUP|PARTITION|PRIMARY|PUBLIC|QUERY"
     r"|SORT|UNIQUE)_KEY)"
 )
-# What stands in the place of any secret, and in that of one that is not sure.
+# Harmless values after any name, and (`PLAIN`) after a name that may be that of a secret.
 PLACEHOLDER = (
     r"(?i:none|null|nil|true|false|yes|no|undefined)|\*+|\.+|%\(?\w*\)?[sdr]|\$\{?[A-Z_0-9]+\}?"
     r"|\{[\w.]*\}|<.*>|\[.*\]|(?:args|cfg|config|getenv|os|self)[.(].*"
@@ -35,7 +35,7 @@ PLAIN = (
 )
 WORD = r"(?:[A-Z]?[a-z]+[0-9]*)+|[a-z0-9]+|[A-Z0-9]+"
 
-IS = (  # what stands between a name and its value: in code, environments, headers, JSON in a string
+IS = (  # between a name and its value: in code, environments, headers and JSON inside a string
     r"(?:\\{0,7}[\"'])?\]?\s{0,5}(?::\s?(?:str|bytes)\s?)?(?:=>|:=|=|:)\s{0,5}"
 )
 QUOTED = (

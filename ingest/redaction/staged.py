@@ -1,4 +1,4 @@
-"""Keeping secrets out of the store: redacts them in all texts of the staged tables."""
+"""Redaction of the secrets in all texts of the staged tables."""
 
 import re
 from collections import Counter
@@ -12,10 +12,10 @@ from ingest.redaction.secrets import redact_json, redact_text
 from ingest.units import counted
 
 BATCH = 10_000
-FEW = 100  # rows, of which reading all texts takes less time than compiling the keywords
-MANY = 1_000  # texts, from which on it takes less time to compile all patterns than to read them
-ESCAPED = r"\\u00[2-7]|\\/"  # in JSON, what need not be
-# Most of a large trace are Python frames, whose arguments are numbers: no text, no secret.
+FEW = 100  # up to so many rows, it is faster to read all texts than to compile the keywords
+MANY = 1_000  # above so many texts, it is faster to compile all patterns than to read the texts
+ESCAPED = r"\\u00[2-7]|\\/"  # escapes in JSON that are not necessary, and may hide a secret
+# Most events of a large trace are Python frames, whose arguments are only numbers.
 SEARCHED = {
     "staged": "coalesce(category, '') <> 'python_function' "
     "OR contains(args, ':\"') OR contains(args, '[\"')"
@@ -23,7 +23,7 @@ SEARCHED = {
 
 
 class Table(NamedTuple):
-    """A staged table, and its columns with text in them."""
+    """A staged table and its columns that contain text."""
 
     name: str
     rows: int
@@ -33,14 +33,14 @@ class Table(NamedTuple):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Each of these columns as a text."""
+        """SQL expressions for these columns as text."""
         return {column: column for column in self.plain} | {
             column: f"to_json({column})::VARCHAR" for column in self.nested
         }
 
     @property
     def query(self) -> str:
-        """Its texts that may hold secrets: of plain columns each distinct one, in one pass."""
+        """A query for the texts that may hold secrets, without duplicates in plain columns."""
         parts = []
         if self.plain:
             sets = ", ".join(f"({column})" for column in self.plain)
@@ -61,9 +61,10 @@ class Table(NamedTuple):
 
 
 def redact_secrets(connection: duckdb.DuckDBPyConnection) -> None:
-    """Redacts the secrets in the staged tables, and adds a warning to the files that hold some.
+    """Redact the secrets in the staged tables, and add a warning to the files that hold some.
 
-    Each distinct text is looked at once. In JSON, lists and maps, keys say what their values are.
+    Each distinct text is read once. In JSON, lists and maps, a key shows whether its value is a
+    secret.
     """
     tables = _tables(connection)
     texts = " UNION ALL ".join(table.query for table in tables)
@@ -81,7 +82,7 @@ def redact_secrets(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
-    """The staged tables that hold text."""
+    """Return the staged tables that hold text."""
     tables = []
     columns = {node.name: node.columns for node in sql.nodes("scratch")}
     staged = [file.name for file in sql.of_kind("staged")]
@@ -99,7 +100,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
 
 
 def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
-    """Puts the texts that hold secrets into table `redactions`."""
+    """Insert the texts that hold secrets, with their redacted form, into table `redactions`."""
     ((count,),) = connection.execute("SELECT count(*) FROM suspects").fetchall()
     if count > MANY:
         connection.execute(
@@ -121,7 +122,7 @@ def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
-    """Adds the warnings: how many rows of a file hold a secret, besides those that describe it."""
+    """Warn of the number of rows of each file that hold a secret. Leaves out `staged_files`."""
     counts: Counter[tuple[int, str]] = Counter()
     for table in tables:
         if not table.has_source or table.name == "staged_files":
@@ -140,7 +141,7 @@ def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
         connection.execute(
             "UPDATE staged_files SET warnings = list_append(warnings, $2), warning_codes = "
             "list_append(warning_codes, 'secrets_redacted') WHERE source_id = $1",
-            [source_id, f"{counted(count, noun)} held what looks like a secret: redacted"],
+            [source_id, f"redacted what looks like a secret in {counted(count, noun)}"],
         )
 
 

@@ -1,8 +1,8 @@
-"""Secrets that are known by their own form: the tokens of vendors, as these publish them."""
+"""Rules for secrets with a known form: tokens of vendors, as documented by them."""
 
 from ingest.redaction.rule import Rule
 
-# A token stands apart: what precedes it is no letter or digit, or an escape in JSON or in a URL.
+# The text before a token: its start, no letter or digit, or an escape in JSON or in a URL.
 APART = r"(?:^|[^A-Za-z0-9]|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})"
 
 TOKENS = (
@@ -40,7 +40,7 @@ TOKENS = (
     Rule("dynatrace", "dt0", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{60,}"),
     Rule("easypost", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}"),
     Rule("elevenlabs", " ".join(f"sk_{digit:x}" for digit in range(16)), r"sk_[0-9a-f]{40,}"),
-    Rule("facebook", "EAA", r"EAA[\w-]{57,}"),  # Square's too
+    Rule("facebook", "EAA", r"EAA[\w-]{57,}"),  # also Square
     Rule("figma", "figd_", r"figd_[\w-]{20,}"),
     Rule("firecrawl", "fc-", r"fc-[0-9a-f]{32}"),
     Rule("fireworks", "fw_", r"fw_[A-Za-z0-9]{20,}"),
@@ -77,7 +77,7 @@ TOKENS = (
     Rule("nuget", "oy2", r"oy2[0-9a-z]{43}"),
     Rule("nvidia", "nvapi-", r"nvapi-[\w-]{20,}"),
     Rule(
-        "openai", "sk-",  # Anthropic's, DeepSeek's, OpenRouter's and others' too
+        "openai", "sk-",  # also Anthropic, DeepSeek, OpenRouter and others
         r"sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[\w-]{20,}"
         r"|(?:[a-z]{1,20}[0-9]{0,4}-){0,4}[A-Za-z0-9]{20,}[\w-]*)",
     ),

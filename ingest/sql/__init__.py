@@ -1,14 +1,14 @@
-"""The SQL: tables of a run, views and macros over them, by topic; and what reads their files.
+"""The SQL files, by topic, and the Python modules that load them.
 
-    <topic>/staged/    tables that readers of files fill, before any meaning is given to the rows
+    <topic>/staged/    tables that file readers fill with uninterpreted rows
     <topic>/macros/    scalar macros, for all SQL
-    <topic>/load/      relations on the way from staged tables to the tables of a run
+    <topic>/load/      intermediate relations between staged tables and the tables of a run
     <topic>/tables/    tables that the store keeps for each run
-    <topic>/views/     views over them, and table macros, which are views with parameters
+    <topic>/views/     views over the tables, and table macros, which are views with parameters
     <topic>/queries/   statements with parameters that Python runs
 
-A file holds one object, named after the file. The order in which the objects are created is
-derived from what they read (`order.py`); nobody keeps a list.
+A file defines one object and is named after it. `order.py` derives the order in which to create
+the objects from what each of them reads.
 """
 
 from ingest.sql.inline import indexed_rows, no_rows, read_by_index

@@ -1,4 +1,4 @@
-"""The rows of the index, from views that are parts of one query: to create them takes longer."""
+"""The query for the rows of the index. It inlines the views, because creating them takes longer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ NAMES = re.compile(r"'(\w+)'")
 
 @cache
 def read_by_index() -> tuple[SqlFile, ...]:
-    """The indexed relations and all that these read, in order; scalar macros too."""
+    """Return the indexed relations and everything that they read, in order, with macros."""
     reads = {node.name: node.reads for node in nodes("catalog")}
     needed: set[str] = set()
     waiting = [file.name for file in indexed()]
@@ -26,47 +26,49 @@ def read_by_index() -> tuple[SqlFile, ...]:
 
 
 def indexed_rows(run_ids: Sequence[str], rows: Callable[[str], str]) -> str:
-    """The query for the rows of the index, one for each run.
+    """Return the query for the rows of the index, one row per run.
 
-    A row holds `run_id` and, for each indexed relation, a list of structs, NULL without rows.
-    `rows` gives the query for the rows of a table. The connection must have the scalar macros.
+    A row has `run_id` and, for each indexed relation, a list of structs, NULL if the relation has
+    no rows. `rows` returns the query for a table's rows. The query's connection must have the
+    scalar macros.
     """
     defined = "".join(
         f",\n{file.name} AS (\n{rows(file.name) if file.kind == 'tables' else _body(file)}\n)"
         for file in read_by_index()
         if file.kind != "macros" and not file.macro
     )
-    asked = f"asked AS (SELECT unnest({literal(run_ids)}::VARCHAR[]) AS run_id)"
+    requested = f"requested AS (SELECT unnest({literal(run_ids)}::VARCHAR[]) AS run_id)"
     lists = "".join(
-        f"\nLEFT JOIN ({_list(file)}) AS {file.name} ON asked.run_id = {file.name}.run_id"
+        f"\nLEFT JOIN ({_list(file)}) AS {file.name} ON requested.run_id = {file.name}.run_id"
         for file in indexed()
     )
     columns = ", ".join(f"{file.name}.rows AS {file.name}" for file in indexed())
-    return f"WITH\n{asked}{defined}\nSELECT asked.run_id, {columns}\nFROM asked{lists}"
+    return f"WITH\n{requested}{defined}\nSELECT requested.run_id, {columns}\nFROM requested{lists}"
 
 
 def no_rows(table: str) -> str:
-    """The query for no rows of a table, with the types of its columns, `run_id` among them."""
+    """Return a query without rows that has a table's columns and types, including `run_id`."""
     columns = table_columns()[table].items()
     nulls = ", ".join(f"NULL::{kind} AS {name}" for name, kind in columns)
     return f"SELECT NULL::VARCHAR AS run_id, {nulls} WHERE false"
 
 
 def _body(file: SqlFile) -> str:
-    """A view's query, with the table macros that it calls written out.
+    """Return a view's query with the table macros that it calls inlined.
 
-    Those take names of relations, and no macro: DuckDB creates none whose tables do not exist.
+    Those macros take names of relations. They must be inlined because DuckDB does not create a
+    macro whose tables do not exist.
     """
     body = file.body.rstrip().removesuffix(";")
     for node in nodes("catalog"):
         if node.name == file.name:
             for called in map(files().__getitem__, node.reads):
                 if called.macro and called.macro.is_table:
-                    body = _written_out(called.name, called.macro, body)
+                    body = _inlined(called.name, called.macro, body)
     return body
 
 
-def _written_out(name: str, macro: Macro, body: str) -> str:
+def _inlined(name: str, macro: Macro, body: str) -> str:
     def query(call: re.Match[str]) -> str:
         text = macro.body
         for parameter, relation in zip(macro.parameters, NAMES.findall(call[1]), strict=True):

@@ -1,7 +1,7 @@
-"""Which columns refer to which, as the headers of the SQL files say it.
+"""Foreign keys, as documented in the headers of the SQL files.
 
-A column refers to a column of another relation if its meaning names that one: `events.event_id`.
-`run_id` refers to `runs` and `source_id` to `sources` in every relation, without saying so.
+A column refers to a column of another relation if its description names that column, as in
+`events.event_id`. `run_id` always refers to `runs` and `source_id` to `sources`, without a mention.
 """
 
 import re
@@ -13,7 +13,7 @@ QUALIFIED = re.compile(r"`(\w+)\.(\w+)`")
 
 
 class Reference(NamedTuple):
-    """A column whose values are those of a column of another relation, within a run."""
+    """A foreign key: the column's values refer to a column of another relation, within a run."""
 
     relation: str
     column: str
@@ -22,7 +22,7 @@ class Reference(NamedTuple):
 
 
 def key_references() -> tuple[Reference, ...]:
-    """All references. Raises ValueError where a header names a column that a relation lacks."""
+    """Return all references. Raise ValueError if a header names a column that does not exist."""
     columns = {file.name: file.documentation.columns for file in relations()}
     found = [
         Reference(relation, column, target, target_column)
@@ -33,5 +33,8 @@ def key_references() -> tuple[Reference, ...]:
     ]
     for reference in found:
         if reference.target_column not in columns[reference.target]:
-            raise ValueError(f"{reference.relation}.{reference.column}: {reference}: no such key")
+            raise ValueError(
+                f"{reference.relation}.{reference.column} refers to "
+                f"{reference.target}.{reference.target_column}, which does not exist"
+            )
     return tuple(found)

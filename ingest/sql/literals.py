@@ -1,4 +1,4 @@
-"""Values as SQL literals, where no parameter can be bound, or the query is to be read."""
+"""SQL literals, for queries that people read and for statements without parameters."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ Scalar = str | Path | int | float | None
 
 
 def literal(value: Scalar | Sequence[Scalar]) -> str:
-    """The literal of a text, a path, a number, NULL (None), or a list of such."""
+    """Return the SQL literal of a text, a path, a number, None (NULL), or a list of these."""
     if value is None:
         return "NULL"
     if isinstance(value, str | Path):

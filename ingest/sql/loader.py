@@ -1,4 +1,4 @@
-"""The SQL files: finding them, and reading the documentation in their header comments."""
+"""Loading of the SQL files, and parsing of their header comments."""
 
 import re
 from collections.abc import Iterable
@@ -24,9 +24,9 @@ IN_CATALOG = frozenset({"macros", "tables", "views"})
 
 @dataclass(frozen=True)
 class Documentation:
-    """What a SQL file's header says: what a row is, and what each column holds.
+    """The documentation in a SQL file's header: a summary, the meaning of a row and of each column.
 
-    `question` is set of the few relations that users start from: what they answer.
+    `question` is the question that a relation answers, for the few relations that users start from.
     """
 
     summary: str
@@ -41,20 +41,20 @@ class Documentation:
 
     @property
     def part_of(self) -> tuple[str, ...]:
-        """The relations that this one is a part of; empty where users ask it by itself."""
+        """The relations that this one is a part of; empty if users query it directly."""
         found = PART_LINE.match(self.summary)
         return tuple(re.findall(r"\w+", found[1].replace(" and ", " "))) if found else ()
 
 
 class Filling(NamedTuple):
-    """The step in Python that fills a table, and the relations it reads."""
+    """The Python step that fills a table, and the relations that the step reads."""
 
     step: str
     reads: tuple[str, ...]
 
 
 class Macro(NamedTuple):
-    """A macro's parameters, its body, and whether that is a query."""
+    """A macro's parameters, its body, and whether the body is a query."""
 
     parameters: tuple[str, ...]
     body: str
@@ -63,11 +63,11 @@ class Macro(NamedTuple):
 
 @dataclass(frozen=True)
 class SqlFile:
-    """A `.sql` file, `ingest/sql/<topic>/<kind>/<name>.sql`: one object, named after the file.
+    """A file `ingest/sql/<topic>/<kind>/<name>.sql`, which defines one object.
 
-    `materialised` says why a relation is a table in the scratch database and no view, `indexed` why
-    the store's index keeps its rows. `paths` names the columns that hold paths, each with the macro
-    that makes them relative.
+    `materialised` is the reason why a relation is a table in the scratch database instead of a
+    view. `indexed` is the reason why the store's index includes its rows. `paths` maps the columns
+    that contain paths to the macros that make these paths relative.
     """
 
     name: str
@@ -82,12 +82,12 @@ class SqlFile:
 
     @property
     def is_ddl(self) -> bool:
-        """Whether the file creates an empty table, which readers or a step in Python fill."""
+        """Whether the file creates an empty table, which a reader or a Python step fills."""
         return self.body.startswith("CREATE TABLE ")
 
     @cached_property
     def macro(self) -> Macro | None:
-        """The macro that the file creates, if it creates one."""
+        """The macro that the file creates, or None."""
         if not (found := MACRO.fullmatch(self.body)):
             return None
         parameters = re.findall(r"(\w+)(?:\s*:=[^,]*)?(?:,|$)", found["parameters"])
@@ -103,54 +103,57 @@ class SqlFile:
 
 @cache
 def files() -> dict[str, SqlFile]:
-    """All SQL files by name. Raises ValueError where two have one name, or a folder is no kind."""
+    """Return all SQL files by name.
+
+    Raise ValueError if two files have the same name, or if a folder is not one of `KINDS`.
+    """
     found: dict[str, SqlFile] = {}
     for path in sorted(SQL_DIRECTORY.glob("*/*/*.sql")):
         if path.stem in found:
-            raise ValueError(f"{path}: topic {found[path.stem].topic} has a file of that name too")
+            raise ValueError(f"{path}: topic {found[path.stem].topic} has a file with this name")
         if path.parent.name not in KINDS:
-            raise ValueError(f"{path}: no such kind of SQL; there are {', '.join(sorted(KINDS))}")
+            raise ValueError(f"{path}: the folder must be one of {', '.join(sorted(KINDS))}")
         found[path.stem] = _read(path)
     return found
 
 
 def query(name: str) -> str:
-    """The text of a statement with parameters, `ingest/sql/<topic>/queries/<name>.sql`."""
+    """Return the text of the statement in `ingest/sql/<topic>/queries/<name>.sql`."""
     return files()[name].body
 
 
 def row_counts(names: Iterable[str]) -> str:
-    """The query for the names of tables and how many rows each has."""
+    """Return the query for the names of tables and their numbers of rows."""
     return " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in names)
 
 
 def of_kind(*kinds: str) -> tuple[SqlFile, ...]:
-    """The files of the folders `ingest/sql/<topic>/<kind>`, by name."""
+    """Return the files of the folders `ingest/sql/<topic>/<kind>`, sorted by name."""
     return tuple(file for _, file in sorted(files().items()) if file.kind in kinds)
 
 
 def tables() -> tuple[SqlFile, ...]:
-    """The tables that each run directory of the store holds as Parquet."""
+    """Return the tables that the store keeps for each run, as Parquet files."""
     return of_kind("tables")
 
 
 def views() -> tuple[SqlFile, ...]:
-    """The views over them."""
+    """Return the views over the tables."""
     return tuple(file for file in of_kind("views") if not file.macro)
 
 
 def macros() -> tuple[SqlFile, ...]:
-    """The table macros over tables and views, for what needs parameters."""
+    """Return the table macros over tables and views."""
     return tuple(file for file in of_kind("views") if file.macro)
 
 
 def indexed() -> tuple[SqlFile, ...]:
-    """The tables and views whose rows the store's index keeps, by name."""
+    """Return the tables and views whose rows are in the store's index, sorted by name."""
     return tuple(file for file in of_kind("tables", "views") if file.indexed)
 
 
 def relations() -> tuple[SqlFile, ...]:
-    """All that users query: tables, views, then table macros."""
+    """Return everything that users query: tables, then views, then table macros."""
     return (*tables(), *views(), *macros())
 
 
@@ -175,20 +178,23 @@ def _read(path: Path) -> SqlFile:
 
 def _filling(text: str) -> Filling:
     if not (found := FILLING.fullmatch(text)):
-        raise ValueError(f"Filled by: {text}: not a step with the relations that it reads")
+        raise ValueError(f"Filled by: {text}: must be like step(relation, relation)")
     return Filling(found[1], tuple(found[2].split(", ")))
 
 
 def _paths(text: str) -> dict[str, str]:
     found = [PATHS.fullmatch(part) for part in text.split(", ")]
     if not all(found):
-        raise ValueError(f"Paths: {text}: not columns with the macro that shortens each")
+        raise ValueError(f"Paths: {text}: must be like column (macro), column (macro)")
     return {match[1]: match[2] for match in found if match}
 
 
 def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
-    """Sentences; `One row: …` with what follows; the other keywords, each of which an empty line
-    ends; then `column  meaning` lines, which deeper lines continue."""
+    """Parse a header: its documentation, and the texts of its keywords.
+
+    A header has a summary, `One row: …`, other keywords, and `column  description` lines, which
+    indented lines continue. An empty line ends the text of a keyword other than `One row`.
+    """
     texts: dict[str, list[str]] = {"": [], "One row": []}
     columns: dict[str, str] = {}
     keyword = prose = column = ""
@@ -207,5 +213,6 @@ def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
             texts[keyword].append(content.strip())
         else:
             keyword = prose
-    said = {keyword: " ".join(parts) for keyword, parts in texts.items()}
-    return Documentation(said.pop(""), said["One row"], columns, said.get("Start here")), said
+    joined = {keyword: " ".join(parts) for keyword, parts in texts.items()}
+    summary, question = joined.pop(""), joined.get("Start here")
+    return Documentation(summary, joined["One row"], columns, question), joined

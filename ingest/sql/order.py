@@ -1,6 +1,6 @@
-"""The order in which the SQL files can run: derived from what each reads, generated, and checked.
+"""The order in which the SQL files can run, derived from what each file reads.
 
-To derive it takes a third of a second, so `python -m ingest.sql` writes it to
+Deriving the order takes a third of a second. Therefore `python -m ingest.sql` writes it to
 `generated_order.json`, and a test compares that file with the SQL.
 """
 
@@ -17,20 +17,20 @@ from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, SqlFile, files
 from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
-# Scalar macros that queries over the catalog use, beside those of its views.
-OF_QUERIES = {"chrome_moved", "device_label", "side"}
+# Scalar macros that queries over the catalog use, in addition to those that its views use.
+MACROS_OF_QUERIES = {"chrome_moved", "device_label", "side"}
 
 
 class OrderError(ValueError):
-    """The SQL files have no order: they read each other in a circle, or what does not exist."""
+    """The SQL files have no order, because of a cycle or a missing relation or macro."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """An object in the order, with what it reads.
+    """An object in the order, with the names of the objects that it reads.
 
-    For a relation of the scratch database: the condition under which it is empty, and its columns
-    with their types.
+    A relation of the scratch database also has the condition under which it is empty, and its
+    columns with their types.
     """
 
     name: str
@@ -46,24 +46,24 @@ class Node:
 
 
 def in_order(reads: Mapping[str, Iterable[str]], first: Sequence[str] = ()) -> list[str]:
-    """The names so that each comes after all that it reads; `first` comes early where it can.
+    """Sort names so that each comes after everything that it reads.
 
-    Raises OrderError, which names both ends, where an object reads what is not there, or itself
-    by way of others.
+    The names in `first` come as early as possible. Raise OrderError if there is a cycle, or if an
+    object reads something that does not exist. The message names both objects.
     """
     ordered: list[str] = []
     above: list[str] = []
 
     def add(name: str) -> None:
         if name in above:
-            circle = " reads ".join([*above[above.index(name) :], name])
-            raise OrderError(f"{circle}: a circle")
+            cycle = " reads ".join([*above[above.index(name) :], name])
+            raise OrderError(f"cycle: {cycle}")
         if name in ordered:
             return
         above.append(name)
         for read in sorted(reads[name]):
             if read not in reads:
-                raise OrderError(f"{name} reads {read}: there is no such relation or macro")
+                raise OrderError(f"{name} reads {read}, but there is no such relation or macro")
             add(read)
         above.pop()
         ordered.append(name)
@@ -74,7 +74,7 @@ def in_order(reads: Mapping[str, Iterable[str]], first: Sequence[str] = ()) -> l
 
 
 def derive() -> dict[str, list[Node]]:
-    """The order of the scratch database and that of the catalog, from the SQL files."""
+    """Derive the orders of the scratch database and of the catalog from the SQL files."""
     with duckdb.connect() as connection:
         scratch = {name: file for name, file in files().items() if file.kind in IN_SCRATCH}
         reader = Reader(connection, scratch)
@@ -93,7 +93,7 @@ def derive() -> dict[str, list[Node]]:
 
 
 def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
-    """Tables, views and macros of the catalog; of the scalar macros those that are of use there."""
+    """Return the catalog's tables, views and macros, with only the scalar macros that are used."""
     catalog = {name: file for name, file in files().items() if file.kind in IN_CATALOG}
     reader = Reader(connection, catalog)
     reads = {
@@ -101,7 +101,7 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
         for name, file in catalog.items()
     }
     ordered = in_order(reads)
-    used = OF_QUERIES | {
+    used = MACROS_OF_QUERIES | {
         read for name in reads for read in reads[name] if catalog[name].kind == "views"
     }
     for name in reversed(ordered):
@@ -117,7 +117,7 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
 def _columns(
     connection: duckdb.DuckDBPyConnection, ordered: list[SqlFile]
 ) -> dict[str, dict[str, str]]:
-    """The columns of each relation, for which all are created, without rows."""
+    """Return the columns of each relation. For this, all relations are created, without rows."""
     for file in ordered:
         connection.execute(file.statement)
     columns: dict[str, dict[str, str]] = {}
@@ -131,28 +131,28 @@ def _columns(
 
 @cache
 def generated() -> dict[str, Any]:
-    """What `generated_order.json` holds: the version of the logic, and the orders."""
+    """Return the content of `generated_order.json`: the version of the logic, and the orders."""
     return dict(json.loads(ORDER_FILE.read_text(encoding="utf-8")))
 
 
 @cache
 def nodes(database: str) -> tuple[Node, ...]:
-    """The generated order of a database: `scratch` or `catalog`."""
+    """Return the generated order of a database, `scratch` or `catalog`."""
     return tuple(
-        Node(name, tuple(said["reads"]), said.get("empty_if", False), said.get("columns", {}))
-        for name, said in generated()[database].items()
+        Node(name, tuple(entry["reads"]), entry.get("empty_if", False), entry.get("columns", {}))
+        for name, entry in generated()[database].items()
     )
 
 
-def written(orders: Mapping[str, Sequence[Node]], logic: str) -> str:
-    """The text of `generated_order.json`, a line for each object."""
+def as_json(orders: Mapping[str, Sequence[Node]], logic: str) -> str:
+    """Return the text of `generated_order.json`, with one line for each object."""
     parts = [f'  "logic": {json.dumps(logic)}']
     for database, ordered in orders.items():
         lines = []
         for node in ordered:
-            said: dict[str, object] = {"reads": node.reads}
+            entry: dict[str, object] = {"reads": node.reads}
             if node.columns:
-                said |= {"empty_if": node.empty_if, "columns": node.columns}
-            lines.append(f"    {json.dumps(node.name)}: {json.dumps(said)}")
+                entry |= {"empty_if": node.empty_if, "columns": node.columns}
+            lines.append(f"    {json.dumps(node.name)}: {json.dumps(entry)}")
         parts.append(f"  {json.dumps(database)}: {{\n" + ",\n".join(lines) + "\n  }")
     return "{\n" + ",\n".join(parts) + "\n}\n"

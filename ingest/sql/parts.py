@@ -1,4 +1,4 @@
-"""The parts of a step, as `steps/macros/step_part_rules.sql` lists them."""
+"""The parts of a step, from `steps/macros/step_part_rules.sql`."""
 
 from functools import cache
 from typing import NamedTuple
@@ -9,9 +9,10 @@ from ingest.sql import loader
 
 
 class Part(NamedTuple):
-    """A part of a step. `is_idle` is null before the first activity and after the last.
+    """A part of a step's time.
 
-    `label` is its name in charts, `text` what it means, and `remedy` what to try against it.
+    `is_idle` is None for the time before the first activity and after the last one. `label` is the
+    part's name in charts, `text` its meaning, and `remedy` advice on how to reduce it.
     """
 
     name: str
@@ -23,7 +24,7 @@ class Part(NamedTuple):
 
 @cache
 def parts() -> tuple[Part, ...]:
-    """All parts, in the order in which they are shown."""
+    """Return all parts, in display order."""
     with duckdb.connect() as connection:
         for name in ("step_part_rules", "parts"):
             connection.execute(loader.files()[name].statement)

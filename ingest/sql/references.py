@@ -1,7 +1,7 @@
-"""What the SQL files read, and when they are empty, from DuckDB's own parse of them.
+"""The relations that each SQL file reads, and when its result is empty, from DuckDB's parse trees.
 
-A relation is empty if an input that it needs a row from is empty. That condition is a nested list:
-a relation's name, `["any", …]`, `["all", …]`, True or False. Where it cannot be told, it is False.
+A relation is empty if an input from which it needs a row is empty. This condition is a relation's
+name, `["any", …]`, `["all", …]`, True or False. If the condition is unknown, it is False.
 """
 
 import json
@@ -18,7 +18,7 @@ Condition = bool | str | list[Any]
 
 
 def parse(connection: duckdb.DuckDBPyConnection, query: str) -> Tree:
-    """DuckDB's parse tree of a query. Raises ValueError where it is none."""
+    """Return DuckDB's parse tree of a query. Raise ValueError if it is not a query."""
     (text,) = connection.execute("SELECT json_serialize_sql($1)", [query]).fetchall()[0]
     parsed = json.loads(text)
     if parsed["error"]:
@@ -27,7 +27,7 @@ def parse(connection: duckdb.DuckDBPyConnection, query: str) -> Tree:
 
 
 class Reader:
-    """Reads SQL files, given all files whose objects one of them can refer to."""
+    """An analyser of SQL files. `files` must include every file that one of them refers to."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, files: Mapping[str, SqlFile]) -> None:
         self._files = files
@@ -45,19 +45,19 @@ class Reader:
                 self._aggregates.add(file.name)
 
     def reads(self, name: str) -> set[str]:
-        """The names of the relations and macros that an object refers to."""
+        """Return the names of the relations and macros that an object refers to."""
         if filling := self._files[name].filled_by:
             return set(filling.reads)
         return set(self._names(self._trees[name], frozenset())) if name in self._trees else set()
 
     def empty_if(self, name: str) -> Condition:
-        """The condition under which a relation is known to be empty."""
+        """Return the condition under which a relation is known to be empty."""
         if filling := self._files[name].filled_by:
             return filling.reads[0]  # the step loops over it
         return self._of_query(self._trees[name], {}) if name in self._trees else False
 
     def _names(self, node: Any, ctes: frozenset[str]) -> Iterator[str]:
-        """Names that a part of a tree refers to, other than those of `ctes` in scope."""
+        """Yield the names that a part of a tree refers to, except the CTEs in scope."""
         if isinstance(node, list):
             for part in node:
                 yield from self._names(part, ctes)
@@ -77,7 +77,7 @@ class Reader:
                 yield from self._names(part, ctes)
 
     def _passed(self, call: Tree) -> dict[str, str]:
-        """The relations whose names a call passes to a macro, by the macro's parameters."""
+        """Return the relations whose names a call passes to a macro, by the macro's parameters."""
         macro = self._files[call["function_name"]].macro
         if not macro:
             return {}
@@ -90,7 +90,10 @@ class Reader:
         return passed
 
     def _of_query(self, node: Tree, scope: Mapping[str, Condition]) -> Condition:
-        """`scope` has the conditions of CTEs and, after a `$`, of a macro's parameters."""
+        """Return the condition under which a query is empty.
+
+        `scope` has the conditions of the CTEs and, prefixed with `$`, of a macro's parameters.
+        """
         scope = dict(scope)
         for key, query in _ctes(node):
             scope[key] = self._of_query(query, scope)
@@ -109,11 +112,11 @@ class Reader:
         )
 
     def _may_be_total(self, node: Tree) -> bool:
-        """Whether a SELECT may have a row even if it reads none, as a total has."""
+        """Return whether a SELECT may have a row even if its input is empty, as a total does."""
         if node["aggregate_handling"] != "STANDARD_HANDLING":  # GROUP BY ALL
             return True
         if node.get("group_expressions"):
-            return [] in node["group_sets"]  # as of ROLLUP
+            return [] in node["group_sets"]  # as in ROLLUP
         parts = (node["select_list"], node.get("having"), node.get("qualify"), node["modifiers"])
         return bool(node.get("having")) or any(map(self._aggregates_in, parts))
 
@@ -146,7 +149,10 @@ class Reader:
         return self._of_query(self._trees[call["function_name"]], passed)
 
     def _of_filter(self, node: Tree | None, scope: Mapping[str, Condition]) -> list[Condition]:
-        """Of `EXISTS (…)` and `… IN (…)`, which no row passes if the subquery is empty."""
+        """Return the conditions of `EXISTS (…)` and `… IN (…)`.
+
+        No row passes these filters if the subquery is empty.
+        """
         if not node:
             return []
         if node.get("type") == "CONJUNCTION_AND":
@@ -166,13 +172,13 @@ class Reader:
 
 
 def _ctes(node: Tree) -> Iterator[tuple[str, Tree]]:
-    """The CTEs of a query in their order: each sees those before it."""
+    """Yield the CTEs of a query, in order. Each can read those before it."""
     for entry in (node.get("cte_map") or {}).get("map") or []:
         yield entry["key"], entry["value"]["query_node"]
 
 
 def _aggregates(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    """The names of DuckDB's aggregates, and of its macros that expand to one."""
+    """Return the names of DuckDB's aggregates, and of its macros that expand to one."""
     functions = connection.execute(
         "SELECT DISTINCT function_name, function_type, macro_definition FROM duckdb_functions() "
         "WHERE function_type IN ('aggregate', 'macro')"
@@ -191,7 +197,10 @@ def _all(conditions: list[Condition]) -> Condition:
 
 
 def _joined(word: str, conditions: list[Condition], decides: bool) -> Condition:
-    """`any` or `all` of the conditions; the constant `decides` alone makes it that constant."""
+    """Combine conditions with `any` or `all`.
+
+    If one of the conditions is the constant `decides`, the result is that constant.
+    """
     parts: list[Condition] = []
     for condition in conditions:
         if condition is decides:

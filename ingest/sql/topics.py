@@ -1,4 +1,4 @@
-"""The topics that the SQL is divided into, `ingest/sql/<topic>`, in the order for a reader."""
+"""The topics of the SQL files, `ingest/sql/<topic>`, in reading order."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from ingest.sql.loader import SqlFile, relations
 
 
 class Topic(NamedTuple):
-    """A folder of `ingest/sql`: its title, and what its relations tell."""
+    """A folder of `ingest/sql`: its name, its title, and a description of its relations."""
 
     name: str
     title: str
@@ -17,40 +17,40 @@ TOPICS = (
     Topic(
         "runs",
         "Runs and files",
-        "What was added to the store, and the metrics of each run at a glance.",
+        "The runs of the store, their files, and their main metrics.",
     ),
-    Topic("steps", "Time of the steps", "The steps of each run, how long they took and what for."),
+    Topic("steps", "Time of the steps", "The steps of each run, and how their time was spent."),
     Topic(
         "stages",
         "Stages of pipelines",
         "Encoding, denoising and decoding in each call of a diffusers pipeline.",
     ),
     Topic("ranking", "Rankings", "Device time by operator and by kernel."),
-    Topic("device", "Devices", "What ran on each device, when it idled, and why."),
+    Topic("device", "Devices", "Activity and idle time of each device, and the causes of idling."),
     Topic(
         "streams",
         "Streams",
-        "What ran on each stream, what waited in its queue, and what overlapped.",
+        "Activity and queue of each stream, and overlap between streams.",
     ),
     Topic(
         "critical_path",
         "Critical path",
-        "What each step waited for, from its start to its end, and what would make it shorter.",
+        "The chain of work that determines a step's duration, and what would make it shorter.",
     ),
-    Topic("host", "Host", "Operators on the host, and what they took there."),
+    Topic("host", "Host", "Time and memory of operators on the host."),
     Topic(
         "calls",
         "Calls",
-        "What the host called, from Python frames down, and the tables of torch.profiler.",
+        "Call trees of the host, from Python frames to kernels, and the tables of torch.profiler.",
     ),
     Topic("events", "Recorded events", "All events of the traces, as recorded."),
-    Topic("timeline", "Timelines", "The events of a stretch of time, as timelines show them."),
-    Topic("memory", "Memory", "What was allocated, what held memory at any moment, and for whom."),
-    Topic("compilation", "Compilation", "What torch.compile compiled, why, and into what kernels."),
+    Topic("timeline", "Timelines", "The events of a time interval, as timelines show them."),
+    Topic("memory", "Memory", "Allocations, memory in use at any moment, and its owners."),
+    Topic("compilation", "Compilation", "Compilations of torch.compile, their causes and kernels."),
     Topic(
         "megengine",
         "MegEngine",
-        "The operators of MegEngine's graphs: time, computation, memory, as profiles have them.",
+        "The operators of MegEngine's graphs: time, computation and memory.",
     ),
     Topic(
         "sweeps",
@@ -58,20 +58,18 @@ TOPICS = (
         "Variants of a pipeline that `capture sweep` timed, compared and profiled.",
     ),
     Topic("advice", "What to improve", "What could make a run faster, and by how much at most."),
-    Topic("compare", "Comparison", "Two runs, or two groups of runs, side by side."),
-    Topic(
-        "alignment", "Alignment of work", "Which work of one run stands against which of another."
-    ),
+    Topic("compare", "Comparison", "Metrics of two runs, or of two groups of runs, side by side."),
+    Topic("alignment", "Alignment of work", "Matching of one run's work to another run's work."),
 )
 
 
 def of_topic(topic: Topic) -> tuple[SqlFile, ...]:
-    """The tables, views and macros of a topic, in this order; parts of others come last."""
+    """Return the tables, views and macros of a topic, in this order, parts of others last."""
     found = [file for file in relations() if file.topic == topic.name]
     return tuple(sorted(found, key=lambda file: bool(file.documentation.part_of)))
 
 
 def start_here() -> dict[str, str]:
-    """The relations that users start from, in the order of the topics: what each answers."""
+    """Return the relations that users start from, in topic order, with the question of each."""
     found = [file for topic in TOPICS for file in of_topic(topic)]
     return {file.name: file.documentation.question for file in found if file.documentation.question}

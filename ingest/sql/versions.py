@@ -1,4 +1,4 @@
-"""What wrote a run: the version of the tables' columns, and of the logic that fills them."""
+"""The versions stored with a run: of the tables' columns, and of the logic that fills them."""
 
 import ast
 import hashlib
@@ -11,24 +11,28 @@ from pathlib import Path
 from ingest.sql.loader import IN_SCRATCH, SQL_DIRECTORY, of_kind, tables
 from ingest.sql.order import generated, nodes
 
-ROOMS = ("formats", "inputs", "pipeline", "redaction")  # of Python, between files and tables
+# The Python packages that turn files into tables.
+PACKAGES = ("formats", "inputs", "pipeline", "redaction")
 
 
 def digest(texts: Iterable[str]) -> str:
-    """A few characters that differ where the texts do."""
+    """Return a short digest of some texts."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
 @cache
 def table_columns() -> dict[str, dict[str, str]]:
-    """The columns of each table of a run, with their types, but for `run_id`."""
+    """Return the columns of each table of a run, with their types, except `run_id`."""
     stored = {table.name for table in tables()}
     return {node.name: dict(node.columns) for node in nodes("scratch") if node.name in stored}
 
 
 @cache
 def schema_version() -> str:
-    """Runs of the same version have the same tables with the same columns."""
+    """Return the version of the schema.
+
+    Runs of the same version have the same tables with the same columns.
+    """
     return digest(
         f"{table}.{column} {kind}"
         for table, columns in sorted(table_columns().items())
@@ -37,19 +41,24 @@ def schema_version() -> str:
 
 
 def logic_version() -> str:
-    """Runs of the same version have the same figures for the same files."""
+    """Return the version of the logic.
+
+    Runs of the same version have the same values for the same files.
+    """
     return str(generated()["logic"])
 
 
 def derive_logic() -> str:
-    """The version of the logic, from the SQL and the Python between files and tables."""
+    """Compute the version of the logic from the SQL and the Python that turn files into tables."""
     statements = [file.statement for file in of_kind(*IN_SCRATCH, "queries")]
-    modules = sorted(path for room in ROOMS for path in (SQL_DIRECTORY.parent / room).rglob("*.py"))
+    modules = sorted(
+        path for package in PACKAGES for path in (SQL_DIRECTORY.parent / package).rglob("*.py")
+    )
     return digest([*statements, *map(_code, modules)])
 
 
 def _code(module: Path) -> str:
-    """A module's code without comments, docstrings and empty lines."""
+    """Return a module's code without comments, docstrings and empty lines."""
     text = module.read_text(encoding="utf-8")
     lines = text.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

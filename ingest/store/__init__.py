@@ -1,16 +1,20 @@
-"""The store: a directory of runs that many processes add to, remove from and read.
+"""The store: a directory of runs, which many processes can add to, remove from and read.
 
 store.py       Store: adds, finds and removes runs
 connection.py  connect: a DuckDB connection with all tables and views of a store
-places.py      where the runs lie
-manifest.py    what wrote a run, from what, and the checksums of its files
-faults.py      what is wrong with a run
-tables.py      the tables of runs, whichever version wrote them
-catalog.py     the views over them, in a connection or in the store's catalog file
-index.py       one file with what is asked of all runs; indexing.py writes it
-template.py    an empty store's tables and catalog, to copy new ones from
-workers.py     add_all: adding several runs in processes
+places.py      the directories of the runs
+manifest.py    a run's manifest: its origin, versions and file checksums
+faults.py      detection and description of damaged runs
+tables.py      queries for the tables of runs of any version
+catalog.py     the views, in a connection or in the store's catalog file
+index.py       one file with the columns that are needed from all runs; indexing.py writes it
+locking.py     locks, and directories for work in progress
+upkeep.py      editing labels, and rebuilding runs
+references.py  finding a run by id, beginning of an id, or name
+retry.py       retrying reads while other processes write
+template.py    an empty store's tables and catalog, copied to new stores
+workers.py     add_all and rebuild_all: work on several runs in processes
 
-Other rooms import these modules, and nothing is exported here: a process that needs one of them
-does not load the others.
+Import these modules directly. This package exports nothing, so that a process loads only the
+modules that it needs.
 """

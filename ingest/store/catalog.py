@@ -1,4 +1,4 @@
-"""The public names: every table and view, in a connection or in the store's catalog file."""
+"""The catalog: all tables, views and macros, in a connection or in the store's catalog file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ingest.store.places import EMPTY, PREFIX, RUNS
 from ingest.store.tables import Columns, table_rows
 
 CATALOG = "catalog.duckdb"
-STAMP = "schema"  # the store's file with the digest of what its catalog defines
+STAMP = "schema"  # the file with the digest of the store's catalog
 # DuckDB 2.0 turns a sum over a partition into a join of the files with themselves, and drops a
 # condition on `run_id` from one side, so that the sum covers all runs.
 UNSOUND = "window_self_join"
@@ -21,10 +21,11 @@ UNSOUND = "window_self_join"
 
 @dataclass(frozen=True)
 class Catalog:
-    """What a store's catalog defines.
+    """The definition of a store's catalog.
 
-    `versions` are those of the runs that can be read, with their columns; `left_out` are runs that
-    cannot, by version. Without an index, what it holds is read from the runs.
+    `versions` maps the versions of readable runs to their columns. `left_out` maps versions to the
+    runs that cannot be read. If `is_indexed` is false, the views read the runs instead of the
+    index.
     """
 
     store: Path
@@ -33,12 +34,12 @@ class Catalog:
     is_indexed: bool = True
 
     def digest(self) -> str:
-        """Of all that it defines."""
+        """Return a digest of all definitions."""
         return sql.digest([*self._statements(), str(self.store)])
 
     def define(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Defines all names in the connection's database, from nothing."""
-        connection.begin()  # without a transaction, each of a thousand comments would be one
+        """Define all tables, views and macros in the connection's empty database."""
+        connection.begin()  # otherwise each of a thousand comments would be a transaction
         try:
             connection.execute(_path_macro(self.store))
             for statement in self._statements():
@@ -49,7 +50,7 @@ class Catalog:
         connection.commit()
 
     def move(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Makes a catalog of an empty store, which a connection has, the one of this store."""
+        """Turn the catalog of an empty store, in the connection's database, into this catalog."""
         connection.begin()
         connection.execute(_path_macro(self.store))
         for name, query in self._queries().items():
@@ -70,7 +71,7 @@ class Catalog:
             yield from _comments(file)
 
     def _queries(self) -> dict[str, str]:
-        """The queries of the views that read files, by name."""
+        """Return the queries of the views that read files, by name."""
         read = {table.name: self._table(table.name) for table in sql.tables()}
         if self.is_indexed:
             index = f"read_parquet({_path(INDEX)})"
@@ -78,14 +79,14 @@ class Catalog:
         return read
 
     def _table(self, table: str) -> str:
-        """The rows of a table in all versions, by the names of their columns."""
+        """Return the query for a table's rows in all versions. Columns are matched by name."""
         parts = [
             self._table_of(version, columns, table)
             for version, columns in self.versions.items()
             if table in columns
         ]
         if self.versions.keys() != {sql.schema_version()}:
-            parts.insert(0, sql.no_rows(table))  # it has all columns, in order
+            parts.insert(0, sql.no_rows(table))  # defines all columns and their order
         return " UNION ALL BY NAME ".join(parts)
 
     def _table_of(self, version: str, columns: Columns, table: str) -> str:
@@ -93,7 +94,7 @@ class Catalog:
         files = _path(f"{directory}/{PREFIX}*/{table}.parquet")
         if not (left_out := self.left_out.get(version)):
             return table_rows(table, version, columns, files)
-        # The first file is opened whatever the condition says: it must be an intact one.
+        # DuckDB opens the first file regardless of the condition, so it must be intact.
         files = f"[{_path(f'{directory}/{EMPTY}/{table}.parquet')}, {files}]"
         listed = ", ".join(map(sql.literal, left_out))
         return f"{table_rows(table, version, columns, files)} WHERE run_id NOT IN ({listed})"
@@ -109,7 +110,7 @@ def _path_macro(store: Path) -> str:
 
 
 def _path(relative: str) -> str:
-    """The expression of a path in the store."""
+    """Return the SQL expression for a path in the store."""
     return f"store_path() || {sql.literal(f'/{relative}')}"
 
 

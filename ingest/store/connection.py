@@ -1,4 +1,4 @@
-"""Connections to a store, and reading that goes on when a run is removed or damaged."""
+"""Connections to a store, and reads that survive the removal or damage of a run."""
 
 import re
 import tempfile
@@ -22,14 +22,15 @@ T = TypeVar("T")
 
 
 def connect(store: str | Path | Store | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection, in memory, with every table and view of the store.
+    """Open an in-memory DuckDB connection with every table, view and macro of the store.
 
-    Without `store`: `TRACEHOUSE_STORE`, else `./store`. A store that does not exist is created
-    empty. Raises StoreError where that is not possible. Of runs that are left out, because they
-    are damaged or old, a StoreWarning tells.
+    The default store is `TRACEHOUSE_STORE` or, if that is not set, `./store`. A store that does
+    not exist is created. Warn with StoreWarning about runs that are left out because they are
+    damaged or old. Raise StoreError if the store cannot be opened or created.
     """
     opened = store if isinstance(store, Store) else Store(store or default_store())
-    spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"  # made if needed
+    # DuckDB creates this directory only if it needs it.
+    spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"
     connection = duckdb.connect(config={"temp_directory": str(spill)})
     create_views(connection, opened)
     for line in fault_lines(opened.faults()):
@@ -37,22 +38,22 @@ def connect(store: str | Path | Store | None = None) -> duckdb.DuckDBPyConnectio
     return connection
 
 
-def read(connection: duckdb.DuckDBPyConnection, ask: Callable[[], T]) -> T:
-    """What `ask` reads over a connection to a store; it is asked again where that can help.
+def read(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]) -> T:
+    """Return the result of `query`, which reads from a store's connection.
 
-    That is where a run was being removed, and where the files of one turn out to be damaged: it is
-    left out from then on, with a StoreWarning.
+    Run `query` again if a run was removed meanwhile. If a run turns out to be damaged, leave it out
+    of the connection's tables, warn with StoreWarning, and run `query` again.
     """
     while True:
         try:
-            return retry_if_removed(ask)
+            return retry_if_removed(query)
         except duckdb.Error as error:
             if not _leave_out_damaged(connection, str(error)):
                 raise
 
 
 def _leave_out_damaged(connection: duckdb.DuckDBPyConnection, error: str) -> bool:
-    """Leaves out the runs of which an error names a file, if they are damaged; whether any is."""
+    """Leave out the damaged runs that an error message names. Return whether there are any."""
     named = set(RUN_IN_ERROR.findall(error))
     if not named:
         return False
@@ -60,20 +61,20 @@ def _leave_out_damaged(connection: duckdb.DuckDBPyConnection, error: str) -> boo
     store = existing(path)
     before = store.faults()
     store.refresh(suspects=named)
-    if not (found := {i: fault for i, fault in store.faults().items() if i not in before}):
+    if not (new := {i: fault for i, fault in store.faults().items() if i not in before}):
         return False
     store.catalog.move(connection)
-    for line in fault_lines(found):
+    for line in fault_lines(new):
         warnings.warn(line, StoreWarning, stacklevel=3)
     return True
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
-    """Gives a connection in memory all tables, views and macros of the store, documented.
+    """Create all tables, views and macros of the store, with comments, in an in-memory connection.
 
-    It also switches off the optimizer `UNSOUND`. The names are copied from the catalog where that
-    is current: to define a view, DuckDB lists the files of all runs for each table in it; to copy
-    one, it lists none.
+    Also disable the optimizer `UNSOUND`. The definitions are copied from the catalog file if that
+    is current, which is faster: to define a view, DuckDB lists the files of all runs for each table
+    in the view; to copy one, it lists none.
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
     store.ensure_catalog()

@@ -1,4 +1,4 @@
-"""What is wrong with a run, and how people are told."""
+"""Faults of stored runs: their detection, and the messages about them."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -6,44 +6,44 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from ingest.store.manifest import NAME, measured, read_manifest
-from ingest.store.places import UNVERSIONED, Place
+from ingest.store.manifest import NAME, read_manifest, size_and_sha256
+from ingest.store.places import UNVERSIONED, StoredRun
 
 OLD = "old"
 TEXTS = {
     "missing": "{file} is missing",
-    "size": "{file} has not the size that it was written with",
-    "checksum": "{file} is not as it was written",
+    "size": "{file} has changed in size",
+    "checksum": "{file} has changed since it was written",
     "unreadable": "{file} cannot be read",
-    OLD: "its tables have the columns of another version of tracehouse",
+    OLD: "written by a version of tracehouse with other columns",
 }
 MOST_LISTED = 5
 
 
 class Fault(NamedTuple):
-    """Why a run cannot be read: a code of `TEXTS`, and the name of the file that it is about."""
+    """The reason why a run cannot be read: a code of `TEXTS`, and the name of the file."""
 
     code: str
     file: str
 
     @property
     def text(self) -> str:
-        """What is wrong, in which file, and the way out."""
+        """The fault, with its file and the command that repairs it."""
         command = "ingest upgrade" if self.code == OLD else "ingest check --repair"
-        return f"{TEXTS[self.code].format(file=self.file or 'a file')}; see `{command}`"
+        return f"{TEXTS[self.code].format(file=self.file or 'a file')}; run `{command}`"
 
 
 class StoreWarning(UserWarning):
-    """Runs of a store are left out."""
+    """A warning that runs of a store are left out."""
 
 
 def fault_lines(faults: Mapping[str, Fault]) -> list[str]:
-    """A line for each damaged run, and one for those of another version."""
+    """Return a line for each damaged run, and one line for all runs of unreadable versions."""
     old = [run_id for run_id, fault in faults.items() if fault.code == OLD]
     damaged = [run_id for run_id in faults if run_id not in old]
     lines = [f"run {i} is left out: {faults[i].text}" for i in damaged[:MOST_LISTED]]
     if more := damaged[MOST_LISTED:]:
-        lines.append(f"{len(more)} more runs are left out: see `ingest check`")
+        lines.append(f"{len(more)} more runs are left out; `ingest check` lists them")
     if old:
         listed = ", ".join(old[:MOST_LISTED])
         rest = f" and {len(old) - MOST_LISTED} more" if len(old) > MOST_LISTED else ""
@@ -53,16 +53,16 @@ def fault_lines(faults: Mapping[str, Fault]) -> list[str]:
     return lines
 
 
-def find_fault(place: Place, tables: Iterable[str], thorough: bool = False) -> Fault | None:
-    """What is wrong with the files of a run, if anything is.
+def find_fault(run: StoredRun, tables: Iterable[str], thorough: bool = False) -> Fault | None:
+    """Return the first fault found in a run's files, or None.
 
-    `tables` are those of its version: runs from before there were versions have a file of each, and
-    no manifest. `thorough` also reads all files.
+    `tables` are the tables of the run's version. Runs from before there were versions have a file
+    for each table, and no manifest. `thorough` also reads all files.
     """
     try:
-        if place.version == UNVERSIONED:
-            return _fault_without_manifest(place.directory, sorted(tables), thorough)
-        return _fault(place.directory, thorough)
+        if run.version == UNVERSIONED:
+            return _fault_without_manifest(run.directory, sorted(tables), thorough)
+        return _fault(run.directory, thorough)
     except OSError as error:
         return Fault("unreadable", Path(error.filename or "").name)
 
@@ -74,7 +74,7 @@ def _fault(directory: Path, thorough: bool) -> Fault | None:
         try:
             if (directory / name).stat().st_size != size:
                 return Fault("size", name)
-            if thorough and measured(directory / name)[1] != digest:
+            if thorough and size_and_sha256(directory / name)[1] != digest:
                 return Fault("checksum", name)
         except FileNotFoundError:
             return Fault("missing", name)
@@ -93,6 +93,6 @@ def _fault_without_manifest(directory: Path, tables: list[str], thorough: bool) 
 def _is_readable(file: Path) -> bool:
     try:
         pq.read_table(file)
-    except (OSError, ValueError):  # pyarrow's own errors are of these
+    except (OSError, ValueError):  # pyarrow's errors derive from these
         return False
     return True

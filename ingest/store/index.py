@@ -1,9 +1,9 @@
-"""The index: one file with what is asked of all runs, so that not a file of each is opened.
+"""The index: one file with the columns needed from all runs, so that no run's files are opened.
 
     <store>/index.parquet     a row for each run
 
-It is derived, and can be made again at any time. A row holds where the run lies, what is wrong with
-it, and its rows of each relation whose SQL says `Indexed:`, as a list of structs.
+The index is derived and can be written again at any time. A row contains the run's version, its
+fault, if any, and its rows of each relation whose SQL header has `Indexed:`, as a list of structs.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from ingest import sql
 from ingest.store.faults import Fault
-from ingest.store.places import Place
+from ingest.store.places import StoredRun
 
 INDEX = "index.parquet"
 VERSION = "index_version"
 NAME_COLUMN = "runs.list.element.name"
-STATE = {  # the columns beside the indexed relations, with their types
+STATE = {  # the columns other than the indexed relations, with their types
     "run_id": "VARCHAR",
     "version": "VARCHAR",
     "changed_ns": "BIGINT",
@@ -30,33 +30,36 @@ STATE = {  # the columns beside the indexed relations, with their types
 
 @dataclass(frozen=True)
 class Entry:
-    """What the index knows of a run: its version, when it was changed, what is wrong with it, and
-    its name."""
+    """The state of a run in the index: its version, time of last change, fault and name."""
 
     version: str
     changed_ns: int
     fault: Fault | None = None
     name: str | None = None
 
-    def is_of(self, place: Place) -> bool:
-        """Whether the run is as it was."""
-        return (self.version, self.changed_ns) == (place.version, place.changed_ns)
+    def is_of(self, run: StoredRun) -> bool:
+        """Whether the run is unchanged since the entry was written."""
+        return (self.version, self.changed_ns) == (run.version, run.changed_ns)
 
 
 @cache
 def index_version() -> str:
-    """Indexes of the same version hold the same, worked out in the same way."""
+    """Return the version of the index's content and of the SQL that computes it."""
     return sql.digest([sql.indexed_rows([], lambda table: table), sql.schema_version()])
 
 
 def read_index(file: Path) -> dict[str, Entry] | None:
-    """The runs in an index, by id; None where it is missing, damaged or of another version."""
+    """Return the entries of an index, by run id.
+
+    Return None if the index is missing, damaged or of another version.
+    """
     try:
         with pq.ParquetFile(file) as index:
             written_by = (index.metadata.metadata or {}).get(VERSION.encode(), b"").decode()
-            read = index.read([*STATE, NAME_COLUMN], use_threads=False)  # so few rows are faster so
+            # For so few rows, one thread is faster.
+            read = index.read([*STATE, NAME_COLUMN], use_threads=False)
             columns = read.to_pydict().values()
-    except (OSError, ValueError, KeyError):  # pyarrow's own errors are of these
+    except (OSError, ValueError, KeyError):  # pyarrow's errors derive from these
         return None
     if written_by != index_version():
         return None
@@ -72,5 +75,5 @@ def read_index(file: Path) -> dict[str, Entry] | None:
 
 
 def relation_rows(relation: str, index: str) -> str:
-    """The query for the rows of an indexed relation; `index` is the expression of the file."""
+    """Return the query for an indexed relation's rows. `index` is a SQL expression of the file."""
     return f"SELECT run_id, row.* FROM (SELECT run_id, unnest({relation}) AS row FROM {index})"

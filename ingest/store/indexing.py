@@ -1,4 +1,4 @@
-"""Writing the index: of runs that it knows from the index before, of others from their tables."""
+"""Writing of the index. Rows of unchanged runs are copied from the previous index."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,37 +8,38 @@ import duckdb
 from ingest import sql
 from ingest.store.faults import OLD, Fault, find_fault
 from ingest.store.index import INDEX, STATE, VERSION, Entry, index_version, read_index
-from ingest.store.places import Place
+from ingest.store.places import StoredRun
 from ingest.store.tables import Columns, columns_of, table_rows
 
-AT_A_TIME = 200  # runs that one query reads
+BATCH_RUNS = 200  # runs that one query reads
 
 
 def write_index(
     target: Path,
     store: Path,
-    found: Mapping[str, Place],
+    found: Mapping[str, StoredRun],
     new: Mapping[str, Path] | None = None,
     suspects: Container[str] = (),
 ) -> dict[str, Entry]:
-    """Writes an index of the runs `found` as the new file `target`; returns what it knows.
+    """Write an index of the runs `found` to the new file `target`, and return its entries.
 
-    Rows come, for the runs `new`, from the file given, which the pipeline wrote; for runs that are
-    as they were, from the store's index; for others, from their tables. All files of the `suspects`
-    are read. Raises OSError and duckdb.Error where it cannot be written.
+    The rows of the runs `new` come from the files that `new` maps them to, which the pipeline
+    wrote. The rows of unchanged runs come from the store's index, and those of other runs from
+    their tables. All files of the runs `suspects` are read and checked. Raise OSError or
+    duckdb.Error if the index cannot be written.
     """
     known = read_index(store / INDEX) or {}
     new = new or {}
     entries = {run_id: Entry(found[run_id].version, found[run_id].changed_ns) for run_id in new}
     kept = {
         run_id: known[run_id]
-        for run_id, place in found.items()
+        for run_id, run in found.items()
         if run_id in known.keys() - new.keys()
         and run_id not in suspects
-        and known[run_id].is_of(place)
+        and known[run_id].is_of(run)
     }
     entries |= kept
-    unknown = [place for run_id, place in found.items() if run_id not in entries]
+    unknown = [run for run_id, run in found.items() if run_id not in entries]
     with duckdb.connect() as connection:
         parts = [
             f"SELECT {sql.literal(run_id)} AS run_id, * EXCLUDE (run_id) FROM {sql.literal(file)}"
@@ -53,12 +54,12 @@ def write_index(
         if unknown or not parts:
             _create_macros(connection)
         reader = _Reader(connection, store, target, suspects)
-        for version, places in _by_version(unknown).items():
-            entries |= reader.read(version, places)
+        for version, runs in _by_version(unknown).items():
+            entries |= reader.read(version, runs)
         parts += [f"FROM {sql.literal(file)}" for file in reader.files]
         state = ", ".join(
-            f"unnest(${place}::{kind}[]) AS {name}"
-            for place, (name, kind) in enumerate(STATE.items(), start=1)
+            f"unnest(${position}::{kind}[]) AS {name}"
+            for position, (name, kind) in enumerate(STATE.items(), start=1)
         )
         parts = parts or [sql.indexed_rows([], sql.no_rows)]
         rows = " UNION ALL BY NAME ".join(f"({part})" for part in parts)
@@ -72,7 +73,7 @@ def write_index(
 
 
 class _Reader:
-    """Reads the indexed rows of runs from their tables into files beside the new index."""
+    """A reader that copies the indexed rows of runs from their tables to files near the index."""
 
     def __init__(
         self,
@@ -87,73 +88,72 @@ class _Reader:
         self._suspects = suspects
         self.files: list[Path] = []
 
-    def read(self, version: str, places: Sequence[Place]) -> dict[str, Entry]:
-        """Reads runs of a version; returns what is now known of them."""
+    def read(self, version: str, runs: Sequence[StoredRun]) -> dict[str, Entry]:
+        """Read runs of a version, and return their entries."""
         columns = columns_of(self._store, version)
         if columns is None:
-            return {p.run_id: _entry(p, Fault(OLD, "")) for p in places}
+            return {run.run_id: _entry(run, Fault(OLD, "")) for run in runs}
         faults = {
-            place.run_id: find_fault(place, columns, place.run_id in self._suspects)
-            for place in places
+            run.run_id: find_fault(run, columns, run.run_id in self._suspects) for run in runs
         }
-        intact = [place for place in places if not faults[place.run_id]]
-        for begin in range(0, len(intact), AT_A_TIME):
-            faults |= self._faults_of_reading(version, columns, intact[begin : begin + AT_A_TIME])
-        return {place.run_id: _entry(place, faults[place.run_id]) for place in places}
+        intact = [run for run in runs if not faults[run.run_id]]
+        for begin in range(0, len(intact), BATCH_RUNS):
+            faults |= self._faults_of_reading(version, columns, intact[begin : begin + BATCH_RUNS])
+        return {run.run_id: _entry(run, faults[run.run_id]) for run in runs}
 
     def _faults_of_reading(
-        self, version: str, columns: Columns, places: Sequence[Place]
+        self, version: str, columns: Columns, runs: Sequence[StoredRun]
     ) -> dict[str, Fault]:
-        """Reads the runs at once; if that fails, each half of them, down to those at fault."""
+        """Read the runs in one query. If it fails, bisect them to find the damaged ones."""
         try:
-            self._copy(version, columns, places)
+            self._copy(version, columns, runs)
         except duckdb.Error:
-            if len(places) == 1:
-                fault = find_fault(places[0], columns, thorough=True)
-                return {places[0].run_id: fault or Fault("unreadable", "")}
-            middle = len(places) // 2
+            if len(runs) == 1:
+                fault = find_fault(runs[0], columns, thorough=True)
+                return {runs[0].run_id: fault or Fault("unreadable", "")}
+            middle = len(runs) // 2
             return self._faults_of_reading(
-                version, columns, places[:middle]
-            ) | self._faults_of_reading(version, columns, places[middle:])
+                version, columns, runs[:middle]
+            ) | self._faults_of_reading(version, columns, runs[middle:])
         return {}
 
-    def _copy(self, version: str, columns: Columns, places: Sequence[Place]) -> None:
+    def _copy(self, version: str, columns: Columns, runs: Sequence[StoredRun]) -> None:
         def rows(table: str) -> str:
-            files = [place.directory / f"{table}.parquet" for place in places]
-            there = [file for file in files if file.exists()]
-            if not there:
+            files = [run.directory / f"{table}.parquet" for run in runs]
+            present = [file for file in files if file.exists()]
+            if not present:
                 return sql.no_rows(table)
             return (
                 f"{sql.no_rows(table)} UNION ALL BY NAME "
-                f"{table_rows(table, version, columns, sql.literal(there))}"
+                f"{table_rows(table, version, columns, sql.literal(present))}"
             )
 
         file = self._target.with_name(f"rows_{len(self.files)}.parquet")
-        query = sql.indexed_rows([place.run_id for place in places], rows)
+        query = sql.indexed_rows([run.run_id for run in runs], rows)
         self._connection.execute(f"COPY ({query}) TO {sql.literal(file)} (FORMAT parquet)")
         self.files.append(file)
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
-    """Creates the scalar macros that the query for the indexed rows takes."""
+    """Create the scalar macros that the query for the indexed rows uses."""
     for file in sql.read_by_index():
         if file.kind == "macros":
             connection.execute(file.statement)
 
 
-def _entry(place: Place, fault: Fault | None) -> Entry:
-    return Entry(place.version, place.changed_ns, fault)
+def _entry(run: StoredRun, fault: Fault | None) -> Entry:
+    return Entry(run.version, run.changed_ns, fault)
 
 
-def _by_version(places: Iterable[Place]) -> dict[str, list[Place]]:
-    grouped: dict[str, list[Place]] = {}
-    for place in places:
-        grouped.setdefault(place.version, []).append(place)
+def _by_version(runs: Iterable[StoredRun]) -> dict[str, list[StoredRun]]:
+    grouped: dict[str, list[StoredRun]] = {}
+    for run in runs:
+        grouped.setdefault(run.version, []).append(run)
     return grouped
 
 
 def _state(entries: Mapping[str, Entry]) -> list[list[object]]:
-    """The columns of the index that say where runs are and what is wrong with them."""
+    """Return the columns `STATE` of the index."""
     rows = [
         (run_id, entry.version, entry.changed_ns, *(entry.fault or (None, None)))
         for run_id, entry in entries.items()

@@ -1,12 +1,13 @@
-"""Work in progress in a store: it vanishes with the process that does it, however that ends.
+"""Locks of a store, and work directories that are cleaned up even if their process is killed.
 
-    <store>/.lock          held for moments: while a workplace or a run comes or goes
-    <store>/.work-*/       a workplace, in use while the file `lock` in it is locked
+    <store>/.lock          held briefly, while a work directory or a run is added or removed
+    <store>/.work-*/       a work directory, in use while the file `lock` in it is locked
 
-The kernel drops a lock when its process dies, on this machine or on another that shares the file
-system. So a workplace whose lock is free is a leftover, whatever became of process numbers since,
-and the next process that writes sweeps it. Where a file system has no locks (some mounts of
-Lustre), nothing is swept, and two processes that add the same content at once may both succeed.
+The kernel releases a lock when its process dies, on this machine or on another machine that shares
+the file system. A work directory whose lock is free is therefore a leftover, even if its process
+id is in use again. The next process that writes removes it. On a file system without locks (some
+mounts of Lustre), leftovers stay, and two processes that add the same content at once may both
+succeed.
 """
 
 import errno
@@ -30,7 +31,7 @@ CAUSES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG, er
 
 @contextmanager
 def locked(store: Path) -> Iterator[None]:
-    """Waits for the store's lock and holds it."""
+    """Wait for the store's lock, and hold it in the body."""
     lock = _lock(store / LOCK)
     try:
         yield
@@ -39,40 +40,47 @@ def locked(store: Path) -> Iterator[None]:
 
 
 @contextmanager
-def workplace(store: Path) -> Iterator[Path]:
-    """A directory in the store, gone afterwards; leftovers of the dead are swept first."""
+def work_directory(store: Path) -> Iterator[Path]:
+    """Create a directory in the store for the body, and remove it afterwards.
+
+    Leftovers of dead processes are removed first.
+    """
     directory = store / f"{PREFIX}{uuid.uuid4().hex[:12]}"
-    with locked(store):  # nobody sweeps between the two steps
+    with locked(store):  # no other process may sweep before the new directory is locked
         _sweep(store)
-        directory.mkdir(mode=0o700)  # what is in it may not be redacted yet
+        directory.mkdir(mode=0o700)  # its content may not be redacted yet
         lock = _lock(directory / "lock")
     try:
         yield directory
     finally:
-        os.close(lock)  # NFS keeps a file that is open
+        os.close(lock)  # NFS cannot delete an open file
         shutil.rmtree(directory, ignore_errors=True)
 
 
 def sweep(store: Path) -> None:
-    """Removes the workplaces of processes that are dead, where that is possible."""
+    """Remove the work directories of dead processes, if possible."""
     with suppress(OSError), locked(store):
         _sweep(store)
 
 
 def _sweep(store: Path) -> None:
     for directory in store.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # in use, gone by now, or another user's
+        with suppress(OSError):  # in use, removed meanwhile, or owned by another user
             os.close(_lock(directory / "lock", fcntl.LOCK_NB, needed=True))
             put_back(store, directory)
             shutil.rmtree(directory, ignore_errors=True)
 
 
 def _lock(path: Path, flags: int = 0, needed: bool = False) -> int:
-    """A descriptor that holds the lock of `path`, or, unless `needed`, where there are no locks."""
+    """Lock the file `path`, and return the descriptor that holds the lock.
+
+    On a file system without locks, raise OSError if `needed`, and otherwise do without a lock.
+    """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except PermissionError:
-        descriptor = os.open(path, os.O_RDONLY)  # another user's; NFS alone asks for more
+        # The file belongs to another user. Read access is enough for a lock, except on NFS.
+        descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | flags)
     except OSError as error:
@@ -86,9 +94,9 @@ def _lock(path: Path, flags: int = 0, needed: bool = False) -> int:
 
 
 def sync(directory: Path) -> None:
-    """Brings the files in `directory` to the disk, so that no power cut leaves empty ones.
+    """Flush the files in `directory` to disk, so that a power cut leaves no empty files.
 
-    Raises OSError where they do not fit: network file systems may say so only now.
+    Raise OSError if they do not fit, which network file systems may report only now.
     """
     for file in directory.iterdir():
         _sync(file)
@@ -96,8 +104,8 @@ def sync(directory: Path) -> None:
 
 
 def sync_names(directory: Path) -> None:
-    """Brings to the disk which files `directory` holds."""
-    with suppress(OSError):  # not every file system can, and those have no need
+    """Flush the file names in `directory` to disk."""
+    with suppress(OSError):  # a file system that cannot do this does not need it
         _sync(directory)
 
 
@@ -110,12 +118,12 @@ def _sync(path: Path) -> None:
 
 
 def cause(error: OSError | duckdb.Error, store: Path) -> str | None:
-    """Why the store took no more, in the system's words; None where something else is wrong."""
+    """Return the system's reason why the store could not be written, or None for other errors."""
     if isinstance(error, OSError):
         files = [file for file in (error.filename, error.filename2) if file]
         elsewhere = files and not any(Path(file).is_relative_to(store) for file in files)
         return None if elsewhere or error.errno not in CAUSES else error.strerror
     text = str(error)
-    if "max_temp_directory_size" in text:  # by default what the disk has left
+    if "max_temp_directory_size" in text:  # its default is the free space of the disk
         return os.strerror(errno.ENOSPC)
     return next((os.strerror(code) for code in CAUSES if os.strerror(code) in text), None)

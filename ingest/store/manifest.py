@@ -1,7 +1,4 @@
-"""A run's manifest: its files with their checksums, and all that it takes to build it again.
-
-<run>/manifest.json
-"""
+"""A run's manifest, `<run>/manifest.json`: its files' checksums, and what a rebuild needs."""
 
 import hashlib
 import json
@@ -20,11 +17,12 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What wrote a run, what it was read from, and its files: bytes and SHA-256 by name.
+    """The versions that wrote a run, its origin, and its files.
 
-    `path` is the absolute path of the run directory or file that was added; None where paths are
-    redacted, or it holds a secret. `checksums` are those of the files that were read, sorted.
-    `added_at` is when it was added, UTC.
+    `path` is the absolute path of the run directory or file that was added. It is None if paths
+    are redacted, or if it contains a secret. `checksums` are the checksums of the files that were
+    read, sorted. `added_at` is the time when the run was added, UTC. `files` maps the names of the
+    run's files to their size in bytes and their SHA-256.
     """
 
     schema_version: str
@@ -39,7 +37,7 @@ class Manifest:
     def of(
         cls, run: RunInput, options: AddOptions, directory: Path, added_at: datetime
     ) -> "Manifest":
-        """The manifest of a run whose tables have just been written into `directory`."""
+        """Return the manifest of a run whose tables have just been written to `directory`."""
         path = str(run.path.absolute())
         is_secret = not options.keep_metadata and redact(path) != path
         return cls(
@@ -49,26 +47,26 @@ class Manifest:
             run.checksums,
             options,
             added_at.isoformat(),
-            {file.name: measured(file) for file in sorted(directory.glob("*.parquet"))},
+            {file.name: size_and_sha256(file) for file in sorted(directory.glob("*.parquet"))},
         )
 
     def write(self, directory: Path) -> None:
-        """Writes it into the run's directory."""
+        """Write the manifest to the run's directory."""
         (directory / NAME).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
 
 def read_manifest(directory: Path) -> Manifest | None:
-    """A run's manifest; None where it has none, as runs of older versions, or a damaged one."""
+    """Return a run's manifest, or None if it is damaged or, as in older versions, missing."""
     try:
-        said: dict[str, Any] = json.loads((directory / NAME).read_text(encoding="utf-8"))
-        files = {name: (int(size), str(digest)) for name, (size, digest) in said["files"].items()}
-        return Manifest(**said | {"options": AddOptions(**said["options"]), "files": files})
+        data: dict[str, Any] = json.loads((directory / NAME).read_text(encoding="utf-8"))
+        files = {name: (int(size), str(digest)) for name, (size, digest) in data["files"].items()}
+        return Manifest(**data | {"options": AddOptions(**data["options"]), "files": files})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def measured(file: Path) -> tuple[int, str]:
-    """The size of a file in bytes, and its SHA-256."""
+def size_and_sha256(file: Path) -> tuple[int, str]:
+    """Return the size of a file in bytes, and its SHA-256."""
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     return file.stat().st_size, digest

@@ -1,4 +1,4 @@
-"""How people name a run: by its id, the beginning of one, or its name."""
+"""Finding a run by its id, the beginning of its id, or its name."""
 
 import re
 import unicodedata
@@ -11,27 +11,30 @@ MOST_LISTED = 5
 
 
 def find(store: Path, names: Mapping[str, str | None], reference: str) -> str:
-    """The run of a store that `reference` names: an id, a unique beginning of one, or a run's name.
+    """Return the id of the run that an id, a unique beginning of an id, or a name refers to.
 
-    `names` has the names of all runs, by id: a run may have got another name than its id says.
-    Raises StoreError when no run or more than one fits.
+    `names` maps all run ids to the runs' names, because a run may have been renamed. Raise
+    StoreError if `reference` matches no run, or several.
     """
     return _only(store, reference, _named(names, reference) or _begun(names, reference))
 
 
 def find_exactly(store: Path, names: Mapping[str, str | None], reference: str) -> str:
-    """The same without beginnings of ids: for what cannot be undone."""
+    """Return the id of the run that a full id or a name refers to.
+
+    This is for operations that cannot be undone. Raise StoreError as `find` does.
+    """
     named, begun = _named(names, reference), _begun(names, reference)
     if begun and not named:
         listed = ", ".join(begun[:MOST_LISTED])
-        raise StoreError(f"{reference}: not a run's whole id or name; did you mean {listed}?")
+        raise StoreError(f"{reference}: not the full id or name of a run; did you mean {listed}?")
     return _only(store, reference, named)
 
 
 def slug(name: str) -> str:
-    """`name` as a part of a path: letters of any script, digits, dots and dashes; may be empty.
+    """Convert a name to a part of a path: letters of any script, digits, dots and dashes.
 
-    Short enough, with what an id adds, for the name of a directory.
+    The result may be empty. It is short enough to become a directory name with an id's digits.
     """
     plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFC", name.lower())).strip("-.")
     return plain[:80].encode()[:160].decode(errors="ignore")
@@ -53,8 +56,8 @@ def _begun(names: Mapping[str, str | None], reference: str) -> list[str]:
 
 def _only(store: Path, reference: str, candidates: list[str]) -> str:
     if not candidates:
-        raise StoreError(f"{reference}: no such run in {store}; see `ingest list`")
+        raise StoreError(f"{reference}: no such run in {store}; `ingest list` lists all runs")
     if len(candidates) > 1:
         listed = ", ".join(candidates[:MOST_LISTED])
-        raise StoreError(f"{reference}: {len(candidates)} runs fit: {listed}")
+        raise StoreError(f"{reference}: ambiguous; matches {len(candidates)} runs: {listed}")
     return candidates[0]

@@ -1,4 +1,4 @@
-"""Reading while others write."""
+"""Reads that are retried while other processes write."""
 
 import time
 from collections.abc import Callable
@@ -11,18 +11,18 @@ ATTEMPTS = 10
 T = TypeVar("T")
 
 
-def retry_if_removed(ask: Callable[[], T]) -> T:
-    """What `ask` reads of a store; it is asked again where a file has just gone or changed.
+def retry_if_removed(query: Callable[[], T]) -> T:
+    """Return the result of `query`, which reads a store. Retry if a file was removed or replaced.
 
-    DuckDB opens a file more than once, to plan a query and to run it. In between, a run can be
-    removed, and the index replaced; the next time, all files are of one moment.
+    DuckDB opens a file more than once, to plan a query and to run it. In between, a run may be
+    removed or the index replaced. A retry then sees consistent files.
     """
     for attempt in range(ATTEMPTS - 1):
         try:
-            return ask()
+            return query()
         except duckdb.Error as error:
-            # What does not fit its own metadata is an error of no class of DuckDB's.
+            # A file that contradicts its metadata raises plain duckdb.Error, not a subclass.
             if not isinstance(error, duckdb.IOException) and type(error) is not duckdb.Error:
                 raise
             time.sleep(0.01 * attempt)
-    return ask()
+    return query()

@@ -1,12 +1,12 @@
 """The store: a directory of immutable runs, each a directory of Parquet files.
 
-    <store>/runs/<version>/run_id=<id>/<table>.parquet     and a manifest; no file without rows
-    <store>/index.parquet      derived: what is asked of all runs
+    <store>/runs/<version>/run_id=<id>/<table>.parquet     tables with rows, and a manifest
+    <store>/index.parquet      derived: the columns that are needed from all runs
     <store>/catalog.duckdb     derived: the views
-    <store>/schema             which views the catalog has
+    <store>/schema             digest of the catalog's definitions
 
-A run is written beside the others and appears by one rename; it goes by one rename too. The index
-follows: opening the store brings it up to date. Adding or reading runs does so for the catalog.
+A run is written to a separate directory and added by one rename. One rename removes it. Opening
+the store updates the index. Adding or reading runs updates the catalog.
 """
 
 import os
@@ -31,14 +31,23 @@ from ingest.store.catalog import CATALOG, STAMP, Catalog
 from ingest.store.faults import OLD, Fault, find_fault
 from ingest.store.index import INDEX, Entry, read_index
 from ingest.store.indexing import write_index
-from ingest.store.locking import LOCK, PREFIX, cause, locked, sweep, sync, sync_names, workplace
+from ingest.store.locking import (
+    LOCK,
+    PREFIX,
+    cause,
+    locked,
+    sweep,
+    sync,
+    sync_names,
+    work_directory,
+)
 from ingest.store.manifest import Manifest, read_manifest
 from ingest.store.places import (
     EMPTY,
     RUNS,
-    places,
     run_directory,
     set_aside,
+    stored_runs,
     version_directory,
     versions,
 )
@@ -46,12 +55,12 @@ from ingest.store.tables import columns_of
 from ingest.store.template import copy_empty, write_catalog
 from ingest.units import as_utf8
 
-DIGITS = (8, 16, 64)  # of an id; more only where runs of other content have the same
+DIGITS = (8, 16, 64)  # of an id; more are used only if runs with other content share the first
 
 
 @dataclass(frozen=True)
 class Added:
-    """What became of one path: its run, whether that is new, and the files it was read from."""
+    """The outcome of adding a path: its run, whether that is new, and the files that were read."""
 
     run_id: str
     is_new: bool
@@ -59,7 +68,7 @@ class Added:
     sources: list[Source]
 
     def as_dict(self, path: Path) -> dict[str, Any]:
-        """The same as JSON can say it."""
+        """Return the outcome for JSON."""
         return {
             "path": as_utf8(str(path)),
             "run_id": self.run_id,
@@ -70,9 +79,10 @@ class Added:
 
 
 class Store:
-    """A store in `path`, created when there is none.
+    """The store in the directory `path`. It is created if it does not exist.
 
-    Any number of processes may add, remove and read at once, and each may be killed at any time.
+    Any number of processes may add, remove and read runs at once, and each may be killed at any
+    time. The constructor raises StoreError if the store can be neither opened nor created.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -83,45 +93,47 @@ class Store:
         self.refresh()
 
     def refresh(self, suspects: Container[str] = ()) -> None:
-        """Reads which runs there are, and brings the index of them up to date.
+        """List the runs again, and update the index.
 
-        All files of the runs `suspects` are read, to see whether they are intact. Where nothing can
-        be written, the runs are read without what is derived.
+        All files of the runs `suspects` are read to check whether they are intact. If the store
+        cannot be written, the runs are read without the derived files.
         """
         with self._reading():
-            self._places = places(self.path)
+            self._runs = stored_runs(self.path)
             known = read_index(self.path / INDEX)
         if self._is_current(known) and not suspects:
             self._entries = known or {}
         else:
             try:
-                with self.workplace() as place, locked(self.path):
-                    self._places = places(self.path)
-                    self._entries = self._write_index(place, suspects=suspects)
+                with self.work_directory() as work, locked(self.path):
+                    self._runs = stored_runs(self.path)
+                    self._entries = self._write_index(work, suspects=suspects)
                 known = self._entries
             except StoreError:
-                self._entries = {i: self._looked_at(i, i in suspects) for i in self._places}
+                self._entries = {i: self._entry(i, i in suspects) for i in self._runs}
         self.catalog = self._catalog(self._is_current(known))
         self.has_catalog = self._stamp() == self.catalog.digest()
 
     @property
     def state(self) -> str:
-        """It differs where any run has come, gone or changed."""
-        return sql.digest(f"{p.run_id} {p.version} {p.changed_ns}" for p in self._places.values())
+        """A digest that changes whenever a run is added, removed or changed."""
+        return sql.digest(
+            f"{run.run_id} {run.version} {run.changed_ns}" for run in self._runs.values()
+        )
 
     def run_ids(self) -> list[str]:
-        """The ids of all runs, sorted; of those too that cannot be read."""
+        """Return the ids of all runs, sorted, including those that cannot be read."""
         with self._reading():
-            return list(places(self.path))
+            return list(stored_runs(self.path))
 
     def faults(self) -> dict[str, Fault]:
-        """The runs that cannot be read, with what is wrong with each."""
+        """Return the fault of each run that cannot be read, by run id."""
         return {run_id: entry.fault for run_id, entry in self._entries.items() if entry.fault}
 
     def find(self, reference: str) -> str:
-        """The run that `reference` names: an id, a unique beginning of one, or a run's name.
+        """Return the id of the run that an id, a unique beginning of an id, or a name refers to.
 
-        Raises StoreError when no run or more than one fits, or the run cannot be read.
+        Raise StoreError if `reference` matches no run or several, or if the run cannot be read.
         """
         run_id = references.find(self.path, self._names(), reference)
         if fault := self.faults().get(run_id):
@@ -129,14 +141,17 @@ class Store:
         return run_id
 
     def find_exactly(self, reference: str) -> str:
-        """The same without beginnings of ids, and of runs that cannot be read too."""
+        """Return the id of the run that a full id or a name refers to.
+
+        The run may be unreadable. Raise StoreError if `reference` matches no run or several.
+        """
         return references.find_exactly(self.path, self._names(), reference)
 
     def run_path(self, run_id: str) -> Path:
-        """The directory of a run. Raises StoreError when there is none."""
+        """Return the directory of a run. Raise StoreError if there is no such run."""
         with self._reading():
-            if place := places(self.path).get(run_id):
-                return place.directory
+            if run := stored_runs(self.path).get(run_id):
+                return run.directory
         raise StoreError(f"{run_id}: no such run in {self.path}")
 
     def add(
@@ -147,77 +162,77 @@ class Store:
         progress: Callable[[int], None] | None = None,
         formats: Sequence[Format] = FORMATS,
     ) -> Added:
-        """Ingests a run directory or file as a run.
+        """Add a run directory or file as a run.
 
-        Each file is read as the first of the `formats` that recognises it. `progress` is called
-        with the number of bytes of the files on disk that have been read so far. Raises
-        ProfileError for input that cannot be read and StoreError where the store cannot be
-        written; the store is then as it was.
+        Each file is read with the first of the `formats` that recognises it. `threads` is the
+        number of threads to use, None for all processors. `progress` is called with the number of
+        bytes read so far, of the files on disk. Raise ProfileError if the input cannot be read,
+        and StoreError if the store cannot be written. The store is then unchanged.
         """
         began = time.perf_counter()
         options = (options or AddOptions()).without_secrets()
-        with self.workplace() as place, self._writing_catalog():
+        with self.work_directory() as work, self._writing_catalog():
             run = read_run_input(Path(path), formats)
             if existing := self._with_content(run):
                 return Added(existing, False, time.perf_counter() - began, [])
-            directory, row = place / "run", place / "index_row.parquet"
+            directory, row = work / "run", work / "index_row.parquet"
             directory.mkdir()
             added_at = utc_now()
             name = write_run(run, options, directory, row, threads, progress, added_at)
             Manifest.of(run, options, directory, added_at).write(directory)
             sync(directory)
             with locked(self.path):
-                if existing := self._with_content(run):  # somebody else was faster
+                if existing := self._with_content(run):  # another process was faster
                     return Added(existing, False, time.perf_counter() - began, [])
                 run_id = self._new_id(name, run.digest)
                 target = run_directory(self.path, run_id)
                 directory.rename(target)
                 sync_names(target.parent)
-                self._write_index(place, {run_id: row})
+                self._write_index(work, {run_id: row})
         return Added(run_id, True, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
-        """Removes a run, whole and at once. Raises StoreError when there is none."""
-        with self.workplace() as place, locked(self.path):
+        """Remove a run atomically. Raise StoreError if there is no such run."""
+        with self.work_directory() as work, locked(self.path):
             directory = self.run_path(run_id)
-            directory.rename(place / "removed")
+            directory.rename(work / "removed")
             sync_names(directory.parent)
-            self._write_index(place)
+            self._write_index(work)
 
     def replace(
         self,
-        place: Path,
+        work: Path,
         run_id: str,
         directory: Path,
         parent: Path | None = None,
         row: Path | None = None,
     ) -> None:
-        """Puts a run that is written into workplace `place` where the run was.
+        """Replace a run by the one written to `directory`, which is in the work directory `work`.
 
-        It goes to the runs of this version, or to directory `parent`. `row` is its row of the
-        index. The caller holds the store's lock. Raises StoreError when there is no such run any
-        more.
+        The new run goes to the directory of this version, or to `parent`. `row` is the file with
+        its row of the index. The caller must hold the store's lock. Raise StoreError if the run no
+        longer exists.
         """
-        set_aside(self.path, self.run_path(run_id), place)
+        set_aside(self.path, self.run_path(run_id), work)
         target = run_directory(self.path, run_id)
         target = parent / target.name if parent else target
         directory.rename(target)
         sync_names(target.parent)
-        self._write_index(place, {run_id: row} if row else None)
+        self._write_index(work, {run_id: row} if row else None)
 
     def write_catalog(self) -> None:
-        """Writes the file with the views anew, where the store can be written."""
-        with suppress(StoreError, OSError, duckdb.Error), self.workplace() as place:
-            write_catalog(place / CATALOG, self.catalog)
-            (place / STAMP).write_text(self.catalog.digest())
-            sync(place)
-            with locked(self.path):  # the stamp of one is never beside the catalog of another
+        """Write the catalog file, if the store can be written."""
+        with suppress(StoreError, OSError, duckdb.Error), self.work_directory() as work:
+            write_catalog(work / CATALOG, self.catalog)
+            (work / STAMP).write_text(self.catalog.digest())
+            sync(work)
+            with locked(self.path):  # so that the stamp always matches the catalog
                 for name in (CATALOG, STAMP):
-                    os.replace(place / name, self.path / name)
+                    os.replace(work / name, self.path / name)
             self.has_catalog = True
 
     def ensure_catalog(self) -> None:
-        """Writes the file with the views where it is not that of the runs as they are."""
+        """Write the catalog file if it is out of date."""
         if not self.has_catalog:  # another process may have written it since
             self.has_catalog = self._stamp() == self.catalog.digest()
         if not self.has_catalog and self.catalog.is_indexed:
@@ -225,47 +240,50 @@ class Store:
 
     @contextmanager
     def _writing_catalog(self) -> Iterator[None]:
-        """Writes a missing catalog in a thread meanwhile: defining all views can take 0.5 s."""
+        """Write an outdated catalog in a thread during the body, because it can take 0.5 s."""
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(self.ensure_catalog)
             yield
             written.result()
 
     def drop_unused_versions(self) -> None:
-        """Removes what is left of other versions of the tables that no run has any more."""
-        with self.workplace() as place, locked(self.path):
-            used = {run.version for run in places(self.path).values()} | {sql.schema_version()}
+        """Remove the directories of versions that no run has any more."""
+        with self.work_directory() as work, locked(self.path):
+            used = {run.version for run in stored_runs(self.path).values()} | {sql.schema_version()}
             for number, version in enumerate(set(versions(self.path)) - used):
                 directory = version_directory(self.path, version)
                 unused = directory if version else directory / EMPTY
-                unused.rename(place / f"unused_{number}")
+                unused.rename(work / f"unused_{number}")
 
     def sweep(self) -> None:
-        """Removes what killed processes left behind, which opening a store does too."""
+        """Remove leftovers of killed processes. Opening a store does this too."""
         sweep(self.path)
 
     def _names(self) -> dict[str, str | None]:
-        """The names of the runs, by id."""
+        """Return the names of the runs, by id."""
         known = read_index(self.path / INDEX) or self._entries
         return {i: known[i].name if i in known else None for i in self.run_ids()}
 
     def _write_index(
-        self, place: Path, new: dict[str, Path] | None = None, suspects: Container[str] = ()
+        self, work: Path, new: dict[str, Path] | None = None, suspects: Container[str] = ()
     ) -> dict[str, Entry]:
-        """Writes the index of the runs as they are now. The caller holds the store's lock."""
-        entries = write_index(place / INDEX, self.path, places(self.path), new, suspects)
-        os.replace(place / INDEX, self.path / INDEX)
+        """Write the index of the current runs. The caller must hold the store's lock."""
+        entries = write_index(work / INDEX, self.path, stored_runs(self.path), new, suspects)
+        os.replace(work / INDEX, self.path / INDEX)
         return entries
 
     def _with_content(self, run: RunInput) -> str | None:
-        """The run that holds the same files. Digits of an id may agree by chance, checksums not."""
-        for run_id, place in places(self.path).items():
+        """Return the id of the run with the same files, or None.
+
+        Digits of ids may be equal by chance, so checksums decide.
+        """
+        for run_id, stored in stored_runs(self.path).items():
             if run.digest.startswith(run_id.rpartition("-")[2]):
-                if manifest := read_manifest(place.directory):
-                    stored = manifest.checksums
+                if manifest := read_manifest(stored.directory):
+                    checksums = manifest.checksums
                 else:
-                    stored = _checksums(place.directory)
-                if stored == run.checksums:
+                    checksums = _checksums(stored.directory)
+                if checksums == run.checksums:
                     return run_id
         return None
 
@@ -275,66 +293,66 @@ class Store:
         return f"{references.slug(name) or 'run'}-{digest[:digits]}"
 
     def _is_current(self, known: dict[str, Entry] | None) -> bool:
-        """Whether an index knows all runs as they are."""
+        """Return whether an index is up to date."""
         return (
             known is not None
-            and known.keys() == self._places.keys()
-            and all(known[run_id].is_of(place) for run_id, place in self._places.items())
+            and known.keys() == self._runs.keys()
+            and all(known[run_id].is_of(run) for run_id, run in self._runs.items())
         )
 
-    def _looked_at(self, run_id: str, thorough: bool) -> Entry:
-        """What the index would know of a run."""
-        place = self._places[run_id]
-        columns = columns_of(self.path, place.version)
+    def _entry(self, run_id: str, thorough: bool) -> Entry:
+        """Return the entry that the index would have for a run."""
+        run = self._runs[run_id]
+        columns = columns_of(self.path, run.version)
         if columns is None:
-            return Entry(place.version, place.changed_ns, Fault(OLD, ""))
-        fault = find_fault(place, columns, thorough)
-        return Entry(place.version, place.changed_ns, fault)
+            return Entry(run.version, run.changed_ns, Fault(OLD, ""))
+        fault = find_fault(run, columns, thorough)
+        return Entry(run.version, run.changed_ns, fault)
 
     def _catalog(self, is_indexed: bool) -> Catalog:
         read: dict[str, Any] = {}
         left_out: dict[str, list[str]] = {}
-        present = {place.version for place in self._places.values()} | {sql.schema_version()}
+        present = {run.version for run in self._runs.values()} | {sql.schema_version()}
         for version in sorted(present, key=lambda name: name != sql.schema_version()):
             if not version_directory(self.path, version).joinpath(EMPTY).is_dir():
                 continue
             if (columns := columns_of(self.path, version)) is not None:
                 read[version] = columns
-                ids = [i for i in self.faults() if self._places[i].version == version]
+                ids = [i for i in self.faults() if self._runs[i].version == version]
                 left_out |= {version: ids} if ids else {}
         return Catalog(self.path, read, left_out, is_indexed)
 
     def _create(self) -> None:
-        """Makes what a store of this version has, where it is lacking."""
+        """Create the missing files and directories of a store of this version."""
         empty = version_directory(self.path, sql.schema_version()) / EMPTY
         with self._reading():
             exists = (self.path / RUNS).is_dir()
-            if _is_whole(empty):
+            if _is_complete(empty):
                 return
         if any(sign in str(self.path) for sign in "[]*?="):
-            raise StoreError(f"{self.path}: a store's path cannot hold any of [ ] * ? =")
+            raise StoreError(f"{self.path}: a store's path cannot contain any of [ ] * ? =")
         try:
             if not exists and self.path.exists() and not all(map(_is_ours, self.path.iterdir())):
-                raise StoreError(f"{self.path}: not a store, and not empty")
+                raise StoreError(f"{self.path}: the directory is not empty and not a store")
             empty.parent.mkdir(parents=True, exist_ok=True)
-            with workplace(self.path) as place:
-                copy_empty(place / "empty", place / INDEX)
-                sync(place / "empty")
+            with work_directory(self.path) as work:
+                copy_empty(work / "empty", work / INDEX)
+                sync(work / "empty")
                 with locked(self.path):
-                    if not _is_whole(empty):
+                    if not _is_complete(empty):
                         if empty.exists():
-                            empty.rename(place / "damaged")
-                        (place / "empty").rename(empty)
+                            empty.rename(work / "damaged")
+                        (work / "empty").rename(empty)
                         sync_names(empty.parent)
-                    if not exists and not places(self.path):
-                        os.replace(place / INDEX, self.path / INDEX)
+                    if not exists and not stored_runs(self.path):
+                        os.replace(work / INDEX, self.path / INDEX)
         except (OSError, duckdb.Error, StoreError) as error:
-            if exists:  # it can be read without
+            if exists:  # the store can be read without these files
                 return
             if isinstance(error, StoreError):
                 raise
-            why = error.strerror if isinstance(error, OSError) else error
-            raise StoreError(f"{self.path}: cannot create a store: {why}") from error
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise StoreError(f"{self.path}: cannot create a store: {reason}") from error
 
     def _stamp(self) -> str:
         with suppress(OSError):
@@ -346,50 +364,53 @@ class Store:
         try:
             yield
         except OSError as error:
-            raise StoreError(f"{self.path}: cannot read: {error.strerror}") from error
+            raise StoreError(f"{self.path}: cannot read the store: {error.strerror}") from error
 
     @contextmanager
-    def workplace(self) -> Iterator[Path]:
-        """A directory of the store for work in progress; what fails there is the store's fault."""
+    def work_directory(self) -> Iterator[Path]:
+        """Create a directory for work in progress, and remove it afterwards.
+
+        An error in the body becomes a StoreError if its cause is that the store cannot be written.
+        """
         try:
-            with workplace(self.path) as place:
-                yield place
+            with work_directory(self.path) as work:
+                yield work
         except (OSError, duckdb.Error) as error:
-            if why := cause(error, self.path):
-                raise StoreError(f"{self.path}: cannot write: {why}") from error
+            if reason := cause(error, self.path):
+                raise StoreError(f"{self.path}: cannot write to the store: {reason}") from error
             raise
 
 
-def _is_whole(empty: Path) -> bool:
-    """Whether a directory has a file for each table."""
+def _is_complete(empty: Path) -> bool:
+    """Return whether a directory has a file for each table."""
     return all((empty / f"{table.name}.parquet").exists() for table in sql.tables())
 
 
 def _is_ours(entry: Path) -> bool:
-    """Whether another process that creates this store may have made the entry."""
+    """Return whether an entry belongs to a store, which another process may be creating."""
     return entry.name.startswith(PREFIX) or entry.name in (RUNS, LOCK, CATALOG, STAMP, INDEX)
 
 
 def _checksums(directory: Path) -> list[str]:
-    """Those of the files that a run without a manifest was read from, sorted."""
-    with suppress(OSError, ValueError):  # removed by now, or damaged
+    """Return the checksums of the original files of a run without a manifest, sorted."""
+    with suppress(OSError, ValueError):  # removed meanwhile, or damaged
         stored = pq.ParquetFile(directory / "sources.parquet").read(["sha256"])
         return sorted(stored["sha256"].to_pylist())
     return []
 
 
 def existing(path: str | Path) -> Store:
-    """The store in `path`. Raises StoreError where there is none."""
+    """Open the store in `path`. Raise StoreError if it does not exist."""
     wanted = Path(path).expanduser()
     try:
         (wanted / RUNS).stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{wanted}: there is no store; `ingest add` makes one") from None
+        raise StoreError(f"{wanted}: no such store; `ingest add` creates one") from None
     except OSError:
-        pass  # Store puts it in words
+        pass  # Store reports the error
     return Store(wanted)
 
 
 def default_store() -> Path:
-    """The store of `TRACEHOUSE_STORE`, else `./store`."""
+    """Return the path in `TRACEHOUSE_STORE` or, if that is not set, `./store`."""
     return Path(os.environ.get("TRACEHOUSE_STORE") or "store")

@@ -1,4 +1,4 @@
-"""The tables of a store's runs, whichever version wrote them: with the columns of this version."""
+"""The tables of runs of any version, with the columns of this version."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,11 +12,11 @@ Columns = Mapping[str, Mapping[str, str]]
 
 
 def columns_of(store: Path, version: str) -> Columns | None:
-    """The columns of each table that this version of tracehouse reads in runs of another one.
+    """Return the columns of each table that this version of tracehouse can read in runs of another.
 
-    None where it can read none of them: a column or table has another type, or seems to have been
-    renamed, as there is one that is not known beside one that is lacking. Raises duckdb.Error where
-    the files that tell cannot be read.
+    Return None if it cannot read those runs: a column has another type, or a column or table seems
+    to have been renamed, because one is unknown while another is missing. Raise duckdb.Error if
+    that version's empty tables cannot be read.
     """
     ours = sql.table_columns()
     if version == sql.schema_version():
@@ -37,10 +37,10 @@ def columns_of(store: Path, version: str) -> Columns | None:
 
 
 def table_rows(table: str, version: str, columns: Columns, files: str) -> str:
-    """The query for the rows of a table, with `run_id`, in the Parquet files of runs of a version.
+    """Return the query for a table's rows, with `run_id`, from Parquet files of a version.
 
-    `files` is an expression: a pattern, or a list of them. Columns that the version has not are
-    left out.
+    `files` is a SQL expression: a pattern, or a list of patterns. Columns that the version lacks
+    are left out.
     """
     listed = "* EXCLUDE (run_id)" if version == sql.schema_version() else ", ".join(columns[table])
     return (
@@ -54,7 +54,7 @@ def _renamed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:
 
 
 def _columns(directory: Path) -> dict[str, dict[str, str]]:
-    """The names and types of the columns in each Parquet file of a directory."""
+    """Return the names and types of the columns in each Parquet file of a directory."""
     if not any(directory.glob("*.parquet")):
         return {}
     with duckdb.connect() as connection:
@@ -63,11 +63,11 @@ def _columns(directory: Path) -> dict[str, dict[str, str]]:
             [f"{directory}/*.parquet"],
         ).fetchall()
     found: dict[str, dict[str, str]] = {}
-    left: list[int] = []  # children of the columns above that are still to come
+    left: list[int] = []  # the number of remaining children of each enclosing element
     for file, name, children, kind in rows:
         while left and not left[-1]:
             left.pop()
-        if not left:  # the file itself
+        if not left:  # the root element of a file
             found[Path(file).stem] = {}
         elif len(left) == 1:
             found[Path(file).stem][name] = kind

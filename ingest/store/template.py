@@ -1,6 +1,6 @@
-"""What an empty store holds, kept in the user's cache: to copy it takes a tenth of the time.
+"""The files of an empty store, cached for the user. Copying them is ten times as fast.
 
-$XDG_CACHE_HOME/tracehouse/<version>-tables/     `~/.cache` where that is not set
+$XDG_CACHE_HOME/tracehouse/<version>-tables/     `~/.cache` if the variable is not set
 $XDG_CACHE_HOME/tracehouse/<version>-catalog/
 """
 
@@ -23,14 +23,14 @@ from ingest.store.index import INDEX, index_version
 from ingest.store.indexing import write_index
 from ingest.store.places import EMPTY, version_directory
 
-FILES = "files.json"  # the sizes of the others
+FILES = "files.json"  # the sizes of the other files
 UNUSED_DAYS = 30
 
 
 def write_catalog(target: Path, catalog: Catalog) -> None:
-    """Writes a catalog as a new DuckDB file; DuckDB 1.5 can read it."""
-    with _kept("catalog", _write_catalog) as kept:
-        shutil.copyfile(kept / CATALOG, target)
+    """Write a catalog as a new DuckDB file that DuckDB 1.5 and later can read."""
+    with _cached("catalog", _write_catalog) as cached:
+        shutil.copyfile(cached / CATALOG, target)
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH {sql.literal(target)} AS catalog")
         connection.execute("USE catalog")
@@ -40,46 +40,49 @@ def write_catalog(target: Path, catalog: Catalog) -> None:
 
 
 def copy_empty(tables: Path, index: Path) -> None:
-    """Makes the directory `tables` with a file for each table, and an index, without rows."""
-    with _kept("tables", _write_empty_tables) as kept:
+    """Create the directory `tables` with an empty file for each table, and an empty index."""
+    with _cached("tables", _write_empty_tables) as cached:
         tables.mkdir()
-        for file in (kept / EMPTY).iterdir():
+        for file in (cached / EMPTY).iterdir():
             shutil.copyfile(file, tables / file.name)
-        shutil.copyfile(kept / INDEX, index)
+        shutil.copyfile(cached / INDEX, index)
 
 
 @contextmanager
-def _kept(what: str, write: Callable[[Path], None]) -> Iterator[Path]:
-    """The directory that `write` fills, which is the same for all stores of this version."""
+def _cached(name: str, write: Callable[[Path], None]) -> Iterator[Path]:
+    """Yield a directory that `write` filled, now or earlier.
+
+    Its content is the same for all stores of this version.
+    """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tracehouse"
-    kept = cache / f"{_version()}-{what}"
-    if _is_whole(kept):
+    cached = cache / f"{_version()}-{name}"
+    if _is_intact(cached):
         with suppress(OSError):
-            os.utime(kept)
-        yield kept
+            os.utime(cached)
+        yield cached
         return
     with TemporaryDirectory(prefix="tracehouse-") as directory:
-        made = Path(directory) / what
-        made.mkdir()
-        write(made)
-        (made / FILES).write_text(json.dumps(_sizes(made)), encoding="utf-8")
-        with suppress(OSError):  # no home, or a full one
-            _keep(made, kept)
-        yield made
+        new = Path(directory) / name
+        new.mkdir()
+        write(new)
+        (new / FILES).write_text(json.dumps(_sizes(new)), encoding="utf-8")
+        with suppress(OSError):  # no home directory, or a full disk
+            _add_to_cache(new, cached)
+        yield new
 
 
-def _keep(made: Path, kept: Path) -> None:
-    """Copies a directory into the cache, as a whole, and clears what is not used any more."""
-    cache = kept.parent
+def _add_to_cache(new: Path, cached: Path) -> None:
+    """Copy a directory into the cache atomically, and remove cached directories not used lately."""
+    cache = cached.parent
     cache.mkdir(parents=True, exist_ok=True)
     for path in cache.iterdir():
         if path.stat().st_mtime < time.time() - UNUSED_DAYS * 86_400:
             shutil.rmtree(path, ignore_errors=True)
     with TemporaryDirectory(prefix=".new-", dir=cache) as directory:
-        shutil.copytree(made, Path(directory) / "new")
+        shutil.copytree(new, Path(directory) / "new")
         with suppress(FileNotFoundError):
-            kept.rename(Path(directory) / "damaged")
-        (Path(directory) / "new").rename(kept)
+            cached.rename(Path(directory) / "damaged")
+        (Path(directory) / "new").rename(cached)
 
 
 @cache
@@ -87,10 +90,10 @@ def _version() -> str:
     return sql.digest([_empty_catalog().digest(), index_version(), duckdb.__version__])
 
 
-def _is_whole(kept: Path) -> bool:
-    """Whether all files are there, as they were written: people and power cuts empty caches."""
+def _is_intact(cached: Path) -> bool:
+    """Return whether all files have their sizes. Users and power cuts may truncate caches."""
     try:
-        return bool(_sizes(kept) == json.loads((kept / FILES).read_text(encoding="utf-8")))
+        return bool(_sizes(cached) == json.loads((cached / FILES).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return False
 
@@ -101,7 +104,7 @@ def _sizes(directory: Path) -> dict[str, int]:
 
 
 def _empty_catalog() -> Catalog:
-    """The catalog of a store that is nowhere."""
+    """Return the catalog of an empty store without a path."""
     return Catalog(Path(), {sql.schema_version(): sql.table_columns()})
 
 
@@ -117,7 +120,7 @@ def _write_empty_tables(directory: Path) -> None:
 
 
 def _write_catalog(directory: Path) -> None:
-    """The views are defined over an empty store: to define one, DuckDB looks for its files."""
+    """Write the catalog of an empty store. To define a view, DuckDB needs the store's files."""
     store = directory / "store"
     tables = version_directory(store, sql.schema_version()) / EMPTY
     tables.parent.mkdir(parents=True)

@@ -1,7 +1,7 @@
-"""Changes of runs that are in the store: labels, and building a run again from its files.
+"""Changes to stored runs: editing of labels, and rebuilding from the original files.
 
-Each replaces the run's directory by another: a reader sees the one or the other, and between two
-renames, for an instant, neither.
+A change replaces the run's directory. A reader sees either the old or the new directory or, between
+two renames, neither.
 """
 
 import os
@@ -18,7 +18,7 @@ from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
 from ingest.store.locking import locked, sync
-from ingest.store.manifest import NAME, Manifest, measured, read_manifest
+from ingest.store.manifest import NAME, Manifest, read_manifest, size_and_sha256
 from ingest.store.store import Store
 
 LABELS = ("name", "model", "mode", "note")
@@ -26,39 +26,43 @@ LABELLED = ("runs.parquet", "run_overview.parquet")  # files with the labels of 
 
 
 def edit(store: Store, run_id: str, changes: AddOptions) -> None:
-    """Changes the labels of a run; its id stays.
+    """Change the labels of a run. Its id does not change.
 
-    An empty model, mode or note takes the label away, and so does a tag that is None. Secrets in
-    labels are redacted. Of two edits at the same time none is lost: the store is locked from
-    reading the labels to writing them. Raises StoreError where there is no such run, it cannot be
-    read, or its name would be empty.
+    An empty model, mode or note removes that label, and a tag that is None removes the tag. Secrets
+    in labels are redacted. Concurrent edits are not lost, because the store is locked from reading
+    the labels to writing them. Raise StoreError if there is no such run, if it cannot be read, or
+    if its name would be empty.
     """
     if changes.name == "":
         raise StoreError(f"{run_id}: a run's name cannot be empty")
     if fault := store.faults().get(run_id):
         raise StoreError(f"{run_id}: {fault.text}")
-    with store.workplace() as place, locked(store.path):
+    with store.work_directory() as work, locked(store.path):
         directory = store.run_path(run_id)
         manifest = read_manifest(directory)
         if changes.note is not None and not manifest:
-            raise StoreError(f"{run_id}: runs of its version have no note; see `ingest upgrade`")
+            raise StoreError(
+                f"{run_id}: written by a version of tracehouse without notes; run `ingest upgrade`"
+            )
         before = manifest.options if manifest else AddOptions()
         changes = replace(changes, keep_metadata=before.keep_metadata).without_secrets()
-        given = {name: getattr(changes, name) for name in LABELS}
-        labels = {name: value for name, value in given.items() if value is not None}
-        made = place / "run"
-        made.mkdir()
+        values = {name: getattr(changes, name) for name in LABELS}
+        labels = {name: value for name, value in values.items() if value is not None}
+        new = work / "run"
+        new.mkdir()
         for file in directory.iterdir():
             if file.name in LABELLED:
-                _relabel(file, made / file.name, labels, changes.tags)
+                _relabel(file, new / file.name, labels, changes.tags)
             elif file.name != NAME:
-                _link(file, made / file.name)
+                _link(file, new / file.name)
         if manifest:
             options = replace(before, **labels, tags=before.tags | changes.tags)
-            files = {name: measured(made / name) for name in LABELLED if name in manifest.files}
-            replace(manifest, options=options, files=manifest.files | files).write(made)
-        sync(made)
-        store.replace(place, run_id, made, directory.parent)
+            files = {
+                name: size_and_sha256(new / name) for name in LABELLED if name in manifest.files
+            }
+            replace(manifest, options=options, files=manifest.files | files).write(new)
+        sync(new)
+        store.replace(work, run_id, new, directory.parent)
 
 
 def _relabel(
@@ -85,12 +89,12 @@ def _relabel(
 def _link(file: Path, target: Path) -> None:
     try:
         os.link(file, target)
-    except OSError:  # a file system without links
+    except OSError:  # the file system has no hard links
         shutil.copyfile(file, target)
 
 
 def outdated(store: Store) -> list[str]:
-    """The runs that another version of tracehouse wrote, sorted."""
+    """Return the ids of the runs that another version of tracehouse wrote, sorted."""
     ours = (sql.schema_version(), sql.logic_version())
     found = []
     for run_id in store.run_ids():
@@ -106,36 +110,41 @@ def rebuild(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Builds a run again from the files that it was read from; its id and labels stay.
+    """Build a run again from its original files. Its id and labels do not change.
 
-    Raises StoreError where that is not possible, and says why; the run is then as it was.
+    `progress` is called with the number of bytes read so far. Raise StoreError, with the reason, if
+    the run cannot be rebuilt. The stored run is then unchanged.
     """
     stored = read_manifest(store.run_path(run_id))
-    manifest = stored or _told_by_tables(store, run_id)
+    manifest = stored or _manifest_of_tables(store, run_id)
     if not manifest.path:
-        raise StoreError(f"{run_id}: where its files lie was redacted: add them again")
+        raise StoreError(
+            f"{run_id}: the path of its original files was redacted; add the files again"
+        )
     try:
         run = read_run_input(Path(manifest.path))
     except ProfileError as error:
-        raise StoreError(f"{run_id}: its files cannot be read: {error}") from error
+        raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
     if run.checksums != manifest.checksums:
-        raise StoreError(f"{run_id}: {manifest.path} holds other files than it was read from")
-    with store.workplace() as place:
-        made, row = place / "run", place / "index_row.parquet"
-        made.mkdir()
+        raise StoreError(
+            f"{run_id}: the files in {manifest.path} have changed since they were read"
+        )
+    with store.work_directory() as work:
+        new, row = work / "run", work / "index_row.parquet"
+        new.mkdir()
         options, added_at = manifest.options, datetime.fromisoformat(manifest.added_at)
-        write_run(run, options, made, row, threads, progress, added_at)
-        Manifest.of(run, options, made, added_at).write(made)
-        sync(made)
+        write_run(run, options, new, row, threads, progress, added_at)
+        Manifest.of(run, options, new, added_at).write(new)
+        sync(new)
         with locked(store.path):
             now = read_manifest(store.run_path(run_id))
             if stored and now and stored.options != now.options:
-                raise StoreError(f"{run_id}: its labels changed meanwhile: build it again")
-            store.replace(place, run_id, made, row=row)
+                raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
+            store.replace(work, run_id, new, row=row)
 
 
-def _told_by_tables(store: Store, run_id: str) -> Manifest:
-    """What a manifest would say of a run that has none: versions before wrote none."""
+def _manifest_of_tables(store: Store, run_id: str) -> Manifest:
+    """Reconstruct the manifest of a run from its tables. Early versions wrote no manifest."""
     directory = store.run_path(run_id)
     files = [directory / f"{table}.parquet" for table in ("sources", "runs")]
     try:
@@ -147,16 +156,16 @@ def _told_by_tables(store: Store, run_id: str) -> Manifest:
                 )
             )
     except duckdb.Error as error:
-        raise StoreError(f"{run_id}: its tables do not say where its files lie") from error
+        raise StoreError(f"{run_id}: cannot read the path of its original files") from error
     [(name, model, mode, tags, added_at)] = labels
     paths = [Path(path) for path, _ in sources]
     path = paths[0] if len(paths) == 1 else paths[0].parent
     bases = (Path.cwd(), store.path.parent, store.path)
-    there = [base / path for base in bases if (base / path).exists()]
+    existing = [base / path for base in bases if (base / path).exists()]
     return Manifest(
         "",
         "",
-        str(there[0] if there else path),
+        str(existing[0] if existing else path),
         sorted(sha256 for _, sha256 in sources),
         AddOptions(name, model, mode, tags),
         added_at.isoformat(),

@@ -1,8 +1,8 @@
-"""Work on many runs, each in a process that may die without harm, with one account of the progress.
+"""Work on runs in worker processes, with progress reports. A worker may die without harm.
 
-Also a single run is worked on by a process of its own: DuckDB may take seconds to notice Ctrl-C,
-and a process that is out of memory takes no other with it. The processes are forks: each begins
-with what this one has imported, which takes longer than to add a small trace.
+A single run gets a worker process too: DuckDB may take seconds to notice Ctrl-C, and a process that
+runs out of memory then ends no other. The workers are forks, so that they need not import modules
+again, which takes longer than adding a small trace.
 """
 
 import os
@@ -24,7 +24,7 @@ from ingest.signals import deferred
 from ingest.store.store import Added, Store
 from ingest.store.upkeep import rebuild
 
-PARENT_SECONDS = 0.2  # how often a process looks whether its parent lives
+PARENT_SECONDS = 0.2  # interval at which a process checks that its parent is alive
 
 Item = TypeVar("Item", str, Path)
 Outcome = TypeVar("Outcome")
@@ -38,10 +38,10 @@ def add_all(
     jobs: int = 1,
     progress: Callable[[Path, int], None] | None = None,
 ) -> Generator[tuple[Path, Added | IngestError], None, None]:
-    """Adds each path as a run; yields what became of it, as it becomes known.
+    """Add each path as a run. Yield each path with its outcome, as soon as it is known.
 
-    `progress` hears of a path how many bytes of its files have been read. Closing the iterator
-    ends the processes at once.
+    `progress` is called with a path and the number of bytes of its files read so far. Closing the
+    iterator ends the processes at once.
     """
 
     def add(path: Path, threads: int | None, report: Callable[[int], None]) -> Added:
@@ -50,7 +50,7 @@ def add_all(
     try:
         yield from in_processes(paths, add, jobs, progress)
     finally:
-        with deferred():  # an impatient user may interrupt twice
+        with deferred():  # the user may press Ctrl-C twice
             store.sweep()
 
 
@@ -60,9 +60,9 @@ def rebuild_all(
     jobs: int = 1,
     progress: Callable[[str, int], None] | None = None,
 ) -> Generator[tuple[str, IngestError | None], None, None]:
-    """Builds each run again from its files; yields what became of it, as it becomes known.
+    """Rebuild each run from its original files. Yield each run's id with its error, or None.
 
-    `progress` and closing the iterator are as for `add_all`.
+    `progress` and closing the iterator work as in `add_all`.
     """
 
     def build(run_id: str, threads: int | None, report: Callable[[int], None]) -> None:
@@ -82,10 +82,10 @@ def in_processes(
     jobs: int = 1,
     progress: Callable[[Item, int], None] | None = None,
 ) -> Generator[tuple[Item, Outcome | IngestError], None, None]:
-    """Does `work` for each item; yields what it returns or raises, as it becomes known.
+    """Run `work` on each item. Yield each item with the result or error, as soon as it is known.
 
-    As many processes as `jobs` share the items and the processors. `work` gets an item, the number
-    of threads that it may use (None: all), and a function to report progress to. An error of any
+    Up to `jobs` processes share the items and the processors. `work` gets an item, the number of
+    threads that it may use (None: all), and a function that reports progress. An exception of any
     kind becomes an IngestError.
     """
     waiting = deque(items)
@@ -99,14 +99,14 @@ def in_processes(
                     workers.append(_Worker(waiting.popleft(), work, threads))
             ready = wait([worker.connection for worker in workers])
             for worker in [worker for worker in workers if worker.connection in ready]:
-                heard = worker.hear()
-                if isinstance(heard, int):
+                message = worker.receive()
+                if isinstance(message, int):
                     if progress:
-                        progress(worker.item, heard)
+                        progress(worker.item, message)
                     continue
                 worker.end()
                 workers.remove(worker)
-                yield worker.item, heard
+                yield worker.item, message
     finally:
         with deferred():
             for worker in workers:
@@ -121,7 +121,7 @@ class _Worker(Generic[Item, Outcome]):
         self.connection, end = Pipe()
         parent = os.getpid()
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()  # what is written already is not to be written by both
+            stream.flush()  # otherwise both processes would write buffered output
         try:
             self._process = os.fork()
         except OSError as error:
@@ -129,15 +129,15 @@ class _Worker(Generic[Item, Outcome]):
         if not self._process:
             self.connection.close()
             _work(end, parent, lambda: work(item, threads, end.send), item)
-        end.close()  # only the process holds it now: its death is the end of what can be heard
+        end.close()  # only the process holds it now, so its death closes the pipe
 
-    def hear(self) -> int | Outcome | IngestError:
-        """The next message: progress, or what became of the item."""
+    def receive(self) -> int | Outcome | IngestError:
+        """Wait for the next message: progress, the result or an error."""
         try:
-            heard: int | Outcome | IngestError = self.connection.recv()
-            return heard
+            message: int | Outcome | IngestError = self.connection.recv()
+            return message
         except (EOFError, OSError):
-            return IngestError(f"{self.item}: its process {self._how_it_ended()}")
+            return IngestError(f"{self.item}: the worker process {self._how_it_ended()}")
 
     def _how_it_ended(self) -> str:
         code = os.waitstatus_to_exitcode(os.waitpid(self._process, 0)[1])
@@ -151,7 +151,7 @@ class _Worker(Generic[Item, Outcome]):
     def end(self) -> None:
         self.connection.close()
         if self._process:
-            os.kill(self._process, signal.SIGKILL)  # done, or no longer wanted
+            os.kill(self._process, signal.SIGKILL)  # it has finished, or its result is not needed
             os.waitpid(self._process, 0)
             self._process = 0
 
@@ -159,11 +159,11 @@ class _Worker(Generic[Item, Outcome]):
 def _work(
     connection: Connection, parent: int, work: Callable[[], object], item: object
 ) -> NoReturn:
-    """What a process does; it never returns to what its parent was about to do."""
+    """Run `work` in the forked process, and exit without returning to the parent's code."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         threading.Thread(target=_end_with, args=[parent], daemon=True).start()
-        with suppress(BrokenPipeError):  # nobody is there any more
+        with suppress(BrokenPipeError):  # the parent has ended
             connection.send(_outcome(work, item))
     finally:
         os._exit(0)
@@ -174,13 +174,13 @@ def _outcome(work: Callable[[], object], item: object) -> object:
         return work()
     except IngestError as error:
         return error
-    except Exception as error:  # one input that nobody foresaw must not cost the others
+    except Exception as error:  # an unforeseen error must not affect the other items
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         return IngestError(f"{item}: {reason}")
 
 
 def _end_with(parent: int) -> None:
-    """In a thread: a parent that is killed can end nobody."""
+    """Exit when the parent dies, because a killed parent cannot end its workers."""
     while os.getppid() == parent:
         time.sleep(PARENT_SECONDS)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""What the commands of every room share: arguments, printing, progress."""
+"""Shared code of the commands: arguments, printing and progress."""
 
 from ingest.terminal.arguments import RunArgument, StoreOption, open_store
 from ingest.terminal.printing import plain, results, table, write_query

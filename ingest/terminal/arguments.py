@@ -1,4 +1,4 @@
-"""What the commands of `ingest` have in common: their arguments, and opening the store."""
+"""Arguments that commands of `ingest` share, and the opening of the store."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +9,16 @@ from ingest.store.store import Store, default_store, existing
 
 StoreOption = Annotated[
     Path | None,
-    typer.Option("--store", help="The store; else TRACEHOUSE_STORE, else ./store."),
+    typer.Option("--store", help="The store. Default: TRACEHOUSE_STORE, or ./store."),
 ]
-RunArgument = Annotated[str, typer.Argument(help="A run's id, its beginning, or its name.")]
+RunArgument = Annotated[
+    str, typer.Argument(help="A run's id, the beginning of its id, or its name.")
+]
 
 
 def open_store(path: Path | None) -> Store:
-    """The store to work on: only `add` makes one. Raises StoreError where there is none."""
+    """Open the store at `path`, or the default store. Raise StoreError if it does not exist.
+
+    Only `ingest add` creates a store.
+    """
     return existing(path or default_store())

@@ -1,4 +1,4 @@
-"""Printing: results on stdout, for people or for programs; everything else on stderr."""
+"""Printing of results to stdout, for people or for programs. Messages go to stderr."""
 
 import math
 import sys
@@ -30,7 +30,7 @@ diagnostics = Console(stderr=True)
 
 
 def results() -> Console:
-    """The console of stdout; not limited in width where stdout is no terminal."""
+    """Return the console of stdout. Its width is unlimited if stdout is not a terminal."""
     is_terminal = sys.stdout.isatty()
     return Console(width=None if is_terminal else WIDE, highlight=False, soft_wrap=not is_terminal)
 
@@ -41,20 +41,20 @@ def table(
     title: str | None = None,
     right: Sequence[str] = (),
 ) -> Text:
-    """A table for people; the columns named in `right` are numbers, aligned right.
+    """Lay out a table for people. The columns named in `right` hold numbers, aligned right.
 
-    Where a terminal is too narrow, the widest columns of text are cut first. Laid out here: rich's
-    own tables take the better part of a second for a thousand rows.
+    If the terminal is too narrow, the widest text columns are cut first. This function does not
+    use rich's tables because they take almost a second for a thousand rows.
     """
     texts = [["" if value is None else printable(str(value)) for value in row] for row in rows]
     widths = [
         min(max(map(cell_len, (name, *cells))), PROSE.get(name, WIDE))
         for name, *cells in zip(columns, *texts, strict=True)
     ]
-    room = results().width - len(GAP) * len(columns)
-    names = [place for place, name in enumerate(columns) if name not in right]
-    _shrink(widths, names, NARROWEST, room)
-    _shrink(widths, range(len(widths)), 2, room)
+    available = results().width - len(GAP) * len(columns)
+    texts_at = [index for index, name in enumerate(columns) if name not in right]
+    _shrink(widths, texts_at, NARROWEST, available)
+    _shrink(widths, range(len(widths)), 2, available)
     layout = [
         (width, name in right, name in PROSE) for name, width in zip(columns, widths, strict=True)
     ]
@@ -65,17 +65,23 @@ def table(
     return made
 
 
-def _shrink(widths: list[int], places: Sequence[int], narrowest: int, room: int) -> None:
-    """Takes from the widest of the columns at `places`, until all columns fit into the room."""
-    while places and sum(widths) > room:
-        widest = max(places, key=lambda place: widths[place])
+def _shrink(widths: list[int], indices: Sequence[int], narrowest: int, available: int) -> None:
+    """Shrink the widest of the columns at `indices` until all columns fit in the available width.
+
+    No column gets narrower than `narrowest`.
+    """
+    while indices and sum(widths) > available:
+        widest = max(indices, key=lambda index: widths[index])
         if widths[widest] <= narrowest:
             break
         widths[widest] -= 1
 
 
 def _lines(cells: Sequence[str], layout: Sequence[tuple[int, bool, bool]]) -> str:
-    """A row: one line, or as many as its tallest cell. Layout: width, is a number, is prose."""
+    """Lay out a row, with as many lines as its tallest cell.
+
+    `layout` has for each column its width, whether it holds numbers, and whether it holds prose.
+    """
     columns = [
         textwrap.wrap(cell, width) if is_prose else cell.splitlines()
         for cell, (width, _, is_prose) in zip(cells, layout, strict=True)
@@ -103,12 +109,12 @@ def write_query(
     params: Sequence[object] = (),
     output_format: str = "table",
 ) -> None:
-    """Writes a query's rows to stdout: as `table`, `csv`, `json` (an array) or `parquet`.
+    """Write a query's rows to stdout as `table`, `csv`, `json` (an array) or `parquet`.
 
-    Raises QueryError where the query fails or its result has no such form.
+    Raise QueryError if the query fails or its result cannot be written in that format.
     """
     if output_format == "parquet" and sys.stdout.isatty():
-        raise QueryError("Parquet is binary: write it to a file, as in `ingest sql … > file`")
+        raise QueryError("Parquet is binary; write it to a file: `ingest sql … > file`")
     try:
         formed = read(
             connection, lambda: _formed(connection.sql(query, params=list(params)), output_format)
@@ -126,7 +132,7 @@ def write_query(
 def _formed(
     relation: duckdb.DuckDBPyRelation | None, output_format: str
 ) -> bytes | Text | Iterable[str]:
-    """The rows of a query as they are to be written."""
+    """Return the rows of a query in the output format."""
     if relation is None:
         raise QueryError("the query is empty")
     if output_format == "parquet":
@@ -136,7 +142,9 @@ def _formed(
         return map(_on_terminal, lines) if sys.stdout.isatty() else lines
     if output_format == "json":
         if len(set(relation.columns)) < len(relation.columns):
-            raise QueryError("two columns have the same name: JSON cannot tell them apart")
+            raise QueryError(
+                "two columns have the same name, which JSON cannot represent; rename one with AS"
+            )
         return _json_array(writer.json_objects(relation))
     return _shown(relation)
 
@@ -154,21 +162,21 @@ def _json_array(objects: Iterable[str]) -> Iterator[str]:
 
 
 def _shown(relation: duckdb.DuckDBPyRelation) -> Text:
-    """The first rows as a table for people."""
+    """Lay out the first rows as a table for people."""
     texts = writer.texts(relation)
     kinds = zip(relation.columns, relation.types, strict=True)
     numbers = [name for name, kind in kinds if kind.id in writer.NUMBERS]
     columns = [column.to_pylist() for column in texts.slice(0, MOST_ROWS).columns]
     made = table(relation.columns, zip(*columns, strict=True), right=numbers)
     if texts.num_rows > MOST_ROWS:
-        print(f"the first {MOST_ROWS:,} of {texts.num_rows:,} rows", file=sys.stderr)
+        print(f"showing the first {MOST_ROWS:,} of {texts.num_rows:,} rows", file=sys.stderr)
     if not texts.num_rows:
         made.append(" (no rows)\n")
     return made
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it: no NaN, decimals as numbers, moments in ISO 8601."""
+    """Convert a value for JSON: NaN to null, decimals to numbers, datetimes to ISO 8601 text."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What `ingest add` shows while it works, and prints for each path."""
+"""The progress bars of `ingest add` and of rebuilds, and the messages for each path or run."""
 
 import json
 import sys
@@ -19,9 +19,9 @@ from ingest.units import printable
 def add_with_progress(
     store: Store, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
 ) -> bool:
-    """Adds the paths, shows the progress, and prints the outcome of each.
+    """Add the paths, show the progress, and print the outcome of each.
 
-    Returns whether all of them were added without an error.
+    Return whether all of them were added without an error.
     """
     paths = list(dict.fromkeys(paths))
     failed = False
@@ -31,8 +31,9 @@ def add_with_progress(
         bars = {path: progress.add_task(names[path], total=sizes[path]) for path in paths}
 
         def advance(path: Path, done: int) -> None:
-            what = names[path] if done < sizes[path] else f"{names[path]}: linking and writing"
-            progress.update(bars[path], completed=done, description=what)
+            is_read = done >= sizes[path]
+            label = f"{names[path]}: linking and writing" if is_read else names[path]
+            progress.update(bars[path], completed=done, description=label)
 
         with closing(add_all(store, paths, options, jobs, advance)) as outcomes:
             for path, outcome in outcomes:
@@ -42,9 +43,9 @@ def add_with_progress(
 
 
 def rebuild_with_progress(store: Store, run_ids: list[str], jobs: int) -> list[str]:
-    """Builds the runs again, shows the progress, and prints the outcome of each.
+    """Rebuild the runs, show the progress, and print the outcome of each.
 
-    Returns those that could not be built.
+    Return the ids of the runs that could not be rebuilt.
     """
     failed = []
     with _progress() as progress:
@@ -60,12 +61,12 @@ def rebuild_with_progress(store: Store, run_ids: list[str], jobs: int) -> list[s
                     say_error(outcome)
                     failed.append(run_id)
                 else:
-                    print(f"built again: {run_id}")
+                    print(f"rebuilt {run_id}")
     return failed
 
 
 def say_error(error: object) -> None:
-    """Prints an error to stderr."""
+    """Print an error to stderr."""
     print("\n".join(map(printable, f"error: {error}".strip().split("\n"))), file=sys.stderr)
 
 
@@ -77,7 +78,7 @@ def say_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Prints a warning to stderr, in one line; it takes the place of `warnings.showwarning`."""
+    """Print a warning to stderr, in one line. This replaces `warnings.showwarning`."""
     print(f"warning: {printable(str(message))}", file=sys.stderr)
 
 
@@ -98,11 +99,11 @@ def _size(path: Path) -> int:
         files = path.iterdir() if path.is_dir() else [path]
         return sum(file.stat().st_size for file in files if file.is_file())
     except OSError:
-        return 0  # what is wrong with it is told when it is read
+        return 0  # reading the path will report the error
 
 
 def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
-    """Prints what became of a path; whether something of it failed."""
+    """Print the outcome of adding a path. Return whether one of its files failed."""
     if isinstance(outcome, IngestError):
         say_error(outcome)
         return True
@@ -110,14 +111,14 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
     for source in failed:
         say_error(source.message("unreadable"))
     for source in outcome.sources:
-        if source.status == "truncated":  # kept, and no failure
+        if source.status == "truncated":  # its intact events are kept: not a failure
             reason = source.message("truncated")
             print(printable(f"{source.path}: truncated: {reason}"), file=sys.stderr)
     if as_json:
         print(json.dumps(outcome.as_dict(path)))
     elif not outcome.is_new:
         print(
-            printable(f"{path}: already in the store as {outcome.run_id}, with the labels it had")
+            printable(f"{path}: already in the store as {outcome.run_id}; its labels are unchanged")
         )
     else:
         print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")

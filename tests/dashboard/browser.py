@@ -1,4 +1,4 @@
-"""How tests read and use a page in Chromium."""
+"""Functions that read and use a page in Chromium."""
 
 import re
 from typing import Any
@@ -10,18 +10,18 @@ expect.set_options(timeout=20_000)
 
 
 def narrow(tab: Page, scheme: Any) -> None:
-    """Makes the tab as wide as a phone, light or dark."""
+    """Make the tab as narrow as a phone, in a light or dark colour scheme."""
     tab.set_viewport_size({"width": 480, "height": 900})
     tab.emulate_media(color_scheme=scheme)
 
 
 def query_of(tab: Page) -> dict[str, list[str]]:
-    """The state that the address carries."""
+    """Return the query parameters of the address."""
     return parse_qs(urlsplit(tab.url).query)
 
 
 def table(tab: Page, number: int = 0) -> Locator:
-    """A table of the page."""
+    """Return a table of the page by its position."""
     return tab.locator(".grid").nth(number)
 
 
@@ -30,7 +30,7 @@ def cell(tab: Page, text: str, number: int = 0) -> Locator:
 
 
 def boxes_at_rest(tab: Page, charts: Locator) -> list[FloatRect | None]:
-    """Where the charts are, as soon as none of them moves or grows."""
+    """Return the positions of the charts, once none of them moves or grows."""
     before: list[FloatRect | None] = []
     while (boxes := [chart.bounding_box() for chart in charts.all()]) != before:
         before = boxes
@@ -43,13 +43,13 @@ def search_box(tab: Page) -> Locator:
 
 
 def tick(tab: Page, row: int, number: int = 0) -> None:
-    """Clicks a row, as soon as the server has sent the whole page: tables before it may be new."""
+    """Click a row of a table, once the server has sent all tables of the page."""
     wait_until_sent(tab)
     table(tab, number).locator("tbody tr").nth(row).click()
 
 
 def drag(tab: Page, target: Locator, since: int, until: int) -> None:
-    """Drags over an element, from one place to another, px from its left side."""
+    """Drag over an element between two positions, in pixels from its left edge."""
     target.scroll_into_view_if_needed()
     box = target.bounding_box()
     assert box
@@ -62,7 +62,7 @@ def drag(tab: Page, target: Locator, since: int, until: int) -> None:
 
 
 def open_menu(tab: Page, name: str) -> None:
-    """Opens the menu of a chart or table, as soon as the server has sent the whole page."""
+    """Open the menu of a chart or table, once the server has sent the full page."""
     wait_until_sent(tab)
     tab.locator(f".st-key-menu-{name} button").first.click()
 
@@ -73,13 +73,13 @@ def wait_until_sent(tab: Page) -> None:
 
 
 def wait_until_drawn(tab: Page) -> None:
-    """Until the server has sent the page, and its charts are drawn and at rest."""
+    """Wait until the server has sent the page and its charts no longer move."""
     wait_until_sent(tab)
     boxes_at_rest(tab, tab.get_by_test_id("stVegaLiteChart"))
 
 
 def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
-    """Until the address carries the key, with that value."""
+    """Wait until the address has the parameter, with that value if one is given."""
     tab.wait_for_function(
         "([k, v]) => { const q = new URLSearchParams(location.search);"
         " return v === null ? q.has(k) : q.getAll(k).includes(v); }",

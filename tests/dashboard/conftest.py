@@ -1,4 +1,4 @@
-"""A store of a few real runs, the dashboard served on it, and Chromium to look at it."""
+"""Fixtures: stores of real runs, the dashboard served on them, and Chromium."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -31,54 +31,54 @@ RunOf = Callable[[str], str]
 
 @pytest.fixture(scope="session")
 def shown_store(sampled: Samples) -> Path:
-    """Traces with a data loader, with a busy host, of a CPU alone, and of two ranks."""
+    """A store of traces: with a data loader, with a busy host, of a CPU only, and of two ranks."""
     return sampled.store(OWLV2, WORKERS0, WORKERS4, CPU, TWO_RANKS)
 
 
 @pytest.fixture(scope="session")
 def run_of(shown_store: Path) -> RunOf:
-    """The run id of a name in the shown store."""
+    """Return the id of the run with a name in the shown store."""
     return ingest.Store(shown_store).find
 
 
 @pytest.fixture(scope="session")
 def compared_store(sampled: Samples) -> Path:
-    """An eager run and the same compiled, with its compile log; one model on two devices."""
+    """A store of an eager and a compiled run, with a compile log, and a model on two devices."""
     return sampled.store(EAGER, COMPILED, OWLV2, MI300)
 
 
 @pytest.fixture(scope="session")
 def compared_run(compared_store: Path) -> RunOf:
-    """The run id of a name in the compared store."""
+    """Return the id of the run with a name in the compared store."""
     return ingest.Store(compared_store).find
 
 
 @pytest.fixture(scope="session")
 def memory_store(sampled: Samples) -> Path:
-    """Snapshots with and without history, traces of a CPU and without addresses, one without."""
+    """A store of snapshots with and without history, and of traces with and without memory."""
     return sampled.store(*SNAPSHOTS, CPU, WORKERS0, "memory_timeline.raw", "two_rank_rank0")
 
 
 @pytest.fixture(scope="session")
 def memory_run(memory_store: Path) -> RunOf:
-    """The run id of a name in the store of snapshots."""
+    """Return the id of the run with a name in the store of snapshots."""
     return ingest.Store(memory_store).find
 
 
 @pytest.fixture(scope="session")
 def page_hashes() -> dict[str, str]:
-    """How Streamlit calls each page; `app` fills it in."""
+    """Streamlit's hash of each page. `app` fills it in."""
     return {}
 
 
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callable[..., AppTest]:
-    """A page of the dashboard on a store, run without a browser."""
+    """Run a page of the dashboard on a store, without a browser."""
 
     def run(store: Path, page: str, **query: str | list[str]) -> AppTest:
         monkeypatch.setenv("TRACEHOUSE_STORE", str(store))
         monkeypatch.setattr(sys, "argv", ["streamlit"])
-        # It reads the metadata of all packages for each page; a server does so once.
+        # The scan reads the metadata of all packages for each page. A server does it once.
         monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
         tested = AppTest.from_file(str(PAGES), default_timeout=60)
         for key, value in query.items():
@@ -86,7 +86,7 @@ def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callabl
         if page not in page_hashes:
             pages = tested.run().session_state["pages"]
             page_hashes.update({name: each._script_hash for name, each in pages.items()})
-        # AppTest has no public way to a page that is a function.
+        # AppTest has no public way to open a page that is a function.
         tested._page_hash = page_hashes[page]
         tested.run()
         assert tested.main.children, f"nothing was drawn on page {page}"
@@ -97,20 +97,20 @@ def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callabl
 
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], str]]:
-    """Serve the dashboard on a store as users do; returns its address."""
+    """Serve the dashboard on a store as users do, and return its address."""
     with ExitStack() as servers:
         yield cache(lambda store: servers.enter_context(served(store)))
 
 
 @pytest.fixture(scope="session")
 def address(serve: Callable[[Path], str], shown_store: Path) -> str:
-    """The dashboard on the shown store."""
+    """The address of the dashboard on the shown store."""
     return serve(shown_store)
 
 
 @pytest.fixture(scope="session")
 def window(chromium: Browser) -> Iterator[BrowserContext]:
-    """A window tall enough for a page; what it has loaded once, it has at hand for all its tabs."""
+    """A window that is tall enough for a page. Its tabs share a cache."""
     with chromium.new_context(viewport={"width": 1400, "height": 2000}) as context:
         context.set_default_timeout(PATIENCE_MS)
         yield context
@@ -118,13 +118,13 @@ def window(chromium: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def tab(window: BrowserContext) -> Iterator[Page]:
-    """A fresh tab; it fails the test that makes a page say an exception."""
+    """A new tab. The test fails if a page shows an exception in it."""
     page = window.new_page()
     yield page
     try:
         exceptions = page.get_by_test_id("stException").all_inner_texts()
         if page.url.startswith("http"):
-            page.evaluate("localStorage.clear()")  # what Streamlit remembers of a user
+            page.evaluate("localStorage.clear()")  # clear what Streamlit stores per user
     finally:
         page.close()
     assert exceptions == []

@@ -1,4 +1,4 @@
-"""What a page shows, and small runs to show, for tests without a browser."""
+"""Functions that read the elements of a page without a browser, and small runs to show."""
 
 import json
 from typing import Any
@@ -8,22 +8,32 @@ import pyarrow as pa
 
 from tests.builders.events import op
 
-MARKS = 4_500  # "a few thousand", the most that a page's charts may send
+MARKS = 4_500  # the most marks that the charts of a page may send
 
 
 def texts(app) -> str:
-    """All that a page says outside of tables and charts."""
-    said = [*app.title, *app.caption, *app.markdown, *app.info, *app.warning, *app.error, *app.code]
-    return "\n".join([*(str(element.value) for element in said), *(m.value for m in app.metric)])
+    """Return all texts of a page outside tables and charts."""
+    elements = [
+        *app.title,
+        *app.caption,
+        *app.markdown,
+        *app.info,
+        *app.warning,
+        *app.error,
+        *app.code,
+    ]
+    return "\n".join(
+        [*(str(element.value) for element in elements), *(m.value for m in app.metric)]
+    )
 
 
 def event(category, start, name="a"):
-    """A complete event of 10 µs."""
+    """Return a complete event of 10 µs."""
     return op(name, start, 10, cat=category, pid=0, tid=7)
 
 
 def add_cut(traces, name, events):
-    """A run of a file that ends within its last event."""
+    """Add a run from a file that ends within its last event."""
     text = json.dumps({"traceEvents": [*events, event("cpu_op", 0)]})
     return traces.store.add(traces.write(text[:-10], name)).run_id
 
@@ -33,7 +43,7 @@ def add_whole(traces, name, events):
 
 
 def charts(app: Any) -> list[pd.DataFrame]:
-    """The data of the page's charts; of a layered one the layer's with the most rows."""
+    """Return the data of each chart. In a layered chart, that is the layer with the most rows."""
     return [
         max((each.to_pandas() for each in data_of(chart)), key=len)
         for chart in app.get("vega_lite_chart")
@@ -41,20 +51,20 @@ def charts(app: Any) -> list[pd.DataFrame]:
 
 
 def data_of(chart: Any) -> list[pa.Table]:
-    """The tables that a chart gets."""
+    """Return the data tables that a chart receives."""
     sent = [chart.proto.data.data, *(dataset.data.data for dataset in chart.proto.datasets)]
     return [pa.ipc.open_stream(each).read_all() for each in sent if each]
 
 
 def lanes(app: Any) -> list[dict[str, Any]]:
-    """What the charts of lanes get."""
+    """Return the data that the lane charts receive."""
     return [json.loads(each.proto.json) for each in _components(app, "tracehouse_lanes")]
 
 
 def boxes(chart: dict[str, Any]) -> pd.DataFrame:
-    """What a timeline draws in its lanes: lane, name, text, start, end (ns), is_faint."""
+    """Return the boxes of a timeline: lane, name, text, start and end (ns), is_faint."""
     found = {"is_faint": False, **chart["boxes"]}
-    names = [chart["hoverNames"][place] if place >= 0 else "" for place in chart["details"]["name"]]
+    names = [chart["hoverNames"][index] if index >= 0 else "" for index in chart["details"]["name"]]
     columns = {each: found[each] for each in ("text", "start", "end", "is_faint")}
     return pd.DataFrame(
         {"lane": [chart["lanes"][lane] for lane in found["lane"]], "name": names, **columns}
@@ -62,14 +72,14 @@ def boxes(chart: dict[str, Any]) -> pd.DataFrame:
 
 
 def schema(app: Any) -> dict[str, list[dict[str, Any]]]:
-    """What page SQL lists under each heading of the schema."""
+    """Return the relations that page SQL lists under each heading of the schema."""
     (element,) = _components(app, "tracehouse_schema")
     groups = json.loads(element.proto.json)["groups"]
     return {group["heading"]: group["relations"] for group in groups}
 
 
 def tables(app: Any) -> list[pd.DataFrame]:
-    """The tables of a page, with their plain values and the names of their columns."""
+    """Return the tables of a page, with unformatted values and column names."""
     found = []
     for element in _table_elements(app):
         columns = _columns(element)
@@ -78,7 +88,7 @@ def tables(app: Any) -> list[pd.DataFrame]:
 
 
 def table_columns(app: Any, number: int = 0) -> list[dict[str, Any]]:
-    """The columns of a table, as its component gets them."""
+    """Return the columns of a table, as its component receives them."""
     return _columns(_table_elements(app)[number])
 
 
@@ -96,7 +106,7 @@ def _components(app: Any, name: str) -> list[Any]:
 
 
 def step_heights(app: Any) -> dict[int, float]:
-    """How high the bar of each step is, ns."""
+    """Return the height of each step's bar, ns."""
     (chart,) = _components(app, "tracehouse_steps")
     return {
         step["number"]: sum(part["height"] for part in step["parts"])

@@ -1,4 +1,4 @@
-"""The dashboard, served as users do, by a process that ends with the tests."""
+"""A dashboard served as users do, by a process that ends with the tests."""
 
 import os
 import socket
@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
 PATIENCE_S = 60
 
-# Its stdin is a pipe of which nothing but the tests' process has the other end: when that process
-# ends, however it does, reading ends too.
+# Only the process of the tests holds the other end of this process's stdin. When that process ends
+# for any reason, the read returns.
 PROGRAM = """
 import os, sys, threading
 
@@ -39,10 +39,11 @@ def served(
     output: IO[bytes] | None = None,
     **environment: str,
 ) -> Iterator[str]:
-    """Serves the dashboard on a store; gives its address on this machine.
+    """Serve the dashboard on a store, and yield its address on this machine.
 
-    `more`: options of `streamlit run`, which is started in the `directory`. `run`: the name of the
-    run to open with. What it prints goes into the file `output`. `environment`: variables of it.
+    `more` are options of `streamlit run`, which starts in `directory`. The dashboard opens with the
+    run named `run`. The file `output` gets what the process prints. `environment` are its
+    environment variables.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -72,7 +73,7 @@ def served(
         _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.communicate()  # closes its stdin, and so ends it
+        process.communicate()  # closes its stdin, which ends it
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:

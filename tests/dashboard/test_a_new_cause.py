@@ -1,4 +1,4 @@
-"""A cause of idle time is added in one place, and shows everywhere."""
+"""A new cause of idle time needs one entry, and is then shown everywhere."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,7 +29,7 @@ RULE = """,
 
 @pytest.fixture
 def logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """All SQL, with one more cause after `host`."""
+    """The SQL with one more cause after `host`."""
     rules = sql.files()["step_part_rules"]
     body = rules.body.replace(
         """,
@@ -46,7 +46,7 @@ def logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sql.parts.cache_clear()
 
 
-def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Traces, app) -> None:
+def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces, app) -> None:
     late = [
         Call("aten::mm", (10, 20), "gemm", (50, 100)),
         Call("aten::add", (400, 20), "add_kernel", (430, 50)),  # after a bubble of 280
@@ -74,7 +74,7 @@ def test_a_new_cause_shows_in_tables_diffs_and_on_the_page(logging, traces: Trac
             """
         ).fetchall()
     assert causes == [("logging",)]
-    # In the first step 280 µs, and of the 570 to the second step's first kernel all but 50.
+    # 280 µs in the first step, and 520 of the 570 µs up to the second step's first kernel.
     assert parts == [(280_000 + 520_000,)]
     by_metric = {metric: change for metric, change, is_part in changes if is_part}
     [wall] = (change for metric, change, _ in changes if metric == "wall")

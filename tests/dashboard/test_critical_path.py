@@ -20,15 +20,15 @@ def test_overview_draws_the_path_of_a_step(app, shown_store, run_of):
     assert "host" in dict(chart["legend"])
 
 
-def test_overview_draws_no_path_of_several_steps(app, shown_store, run_of):
+def test_overview_draws_no_path_for_several_steps(app, shown_store, run_of):
     assert lanes(app(shown_store, "overview", run=run_of(WORKERS), step="6-8")) == []
 
 
-def test_advice_begins_with_what_the_step_would_gain(app, shown_store, run_of):
+def test_advice_shows_the_summary_of_the_critical_path(app, shown_store, run_of):
     page = app(shown_store, "advice", run=run_of(WORKERS))
     with ingest.connect(shown_store) as connection:
 
-        def asked(levels: str) -> list[tuple]:
+        def summary(levels: str) -> list[tuple]:
             return connection.execute(
                 "SELECT name, on_path_ns, gain_ns FROM critical_path_summary "
                 f"WHERE run_id = $1 AND is_median AND level IN ({levels}) AND name IS NOT NULL "
@@ -42,11 +42,11 @@ def test_advice_begins_with_what_the_step_would_gain(app, shown_store, run_of):
             for table in tables(page)
             if "gain_ns" in table
         ]
-        assert kinds == asked("'kind'")
-        assert names == asked("'call', 'kernel'")
+        assert kinds == summary("'kind'")
+        assert names == summary("'call', 'kernel'")
 
 
-def test_an_operator_shows_its_kernels_in_a_row(app, shown_store, run_of):
+def test_an_operator_shows_its_kernel_sequences(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of(WORKERS), name="aten::conv2d", step="8")
     table = table_with(page, "kernels")
     with ingest.connect(shown_store) as connection:

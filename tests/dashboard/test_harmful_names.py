@@ -1,4 +1,4 @@
-"""Names that mean harm: shown as they are, wherever a page or a command shows one."""
+"""Harmful names: pages and commands show them as plain text."""
 
 import csv
 import io
@@ -42,12 +42,14 @@ NAMES = [
     "aten::" + "x" * 100_000,
     LONG,
 ]
-MARKS = [(x, y) for x in (0.1, 0.45, 0.8) for y in (0.15, 0.4, 0.7)]  # where to point at
+MARKS = [
+    (x, y) for x in (0.1, 0.45, 0.8) for y in (0.15, 0.4, 0.7)
+]  # positions of the pointer, relative to a chart
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
 def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
-    """Each name as an operator, frame, module, annotation, input, kernel, process and thread."""
+    """Return events with each name as operator, frame, module, annotation, input and kernel."""
     made: list[dict[str, Any]] = []
     for kind, name in (("process_name", names[0]), ("thread_name", names[1])):
         made.append({"ph": "M", "name": kind, "pid": 1, "tid": 1, "args": {"name": name}})
@@ -76,7 +78,7 @@ def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def harmful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A store of two runs with a device and one without, named and tagged like their contents."""
+    """A store of two runs with a device and one without, with harmful names and tags."""
     directory = tmp_path_factory.mktemp("harmful")
     store = ingest.Store(directory / "store")
     made = []
@@ -92,18 +94,18 @@ def harmful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 @pytest.fixture(scope="module")
 def harmful_store(harmful: tuple[Path, list[str]]) -> Path:
-    """The store of these runs."""
+    """The path of the store."""
     return harmful[0]
 
 
 @pytest.fixture(scope="module")
 def runs(harmful: tuple[Path, list[str]]) -> list[str]:
-    """Their ids."""
+    """The ids of its runs."""
     return harmful[1]
 
 
 def drawn(tab: Page) -> list[Locator]:
-    """The charts of a page, as soon as all of it is there."""
+    """Return the charts of a page, once all of it is drawn."""
     expect(tab.get_by_role("heading").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
@@ -114,20 +116,20 @@ def drawn(tab: Page) -> list[Locator]:
 
 
 def point_at(tab: Page, charts: list[Locator]) -> str:
-    """Moves over the charts' marks; what their tooltips said."""
-    said = []
+    """Move the pointer over the charts, and return the texts of the tooltips."""
+    tooltips = []
     for chart in charts:
         box = chart.bounding_box()
         assert box
         for x, y in MARKS:
             tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
             tab.wait_for_timeout(10)
-            said += tab.locator("#vg-tooltip-element.visible, .hint").all_inner_texts()
-    return "\n".join(said)
+            tooltips += tab.locator("#vg-tooltip-element.visible, .hint").all_inner_texts()
+    return "\n".join(tooltips)
 
 
 def assert_harmless(tab: Page) -> None:
-    """Nothing has run, nothing was made an element, and the page is no wider than its window."""
+    """Assert that no script ran, no name became an element, and the page fits its window."""
     tab.wait_for_timeout(100)
     assert tab.evaluate("window.hacked === undefined")
     main = tab.get_by_test_id("stMain")
@@ -166,12 +168,12 @@ def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page, picked, quer
     assert_harmless(tab)
 
 
-def test_tooltips_show_names_as_they_are(tab, serve, harmful_store, runs):
+def test_tooltips_show_names_as_plain_text(tab, serve, harmful_store, runs):
     tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'step': 'all'})}")
     drawn(tab)
     expect(tab.locator("td.name").first).to_be_attached()
-    said = tab.locator("td.name").evaluate_all("cells => cells.map(cell => cell.title)")
-    assert set(NAMES[:-2]) <= set(said)
+    titles = tab.locator("td.name").evaluate_all("cells => cells.map(cell => cell.title)")
+    assert set(NAMES[:-2]) <= set(titles)
     assert_harmless(tab)
 
 
@@ -181,8 +183,8 @@ def test_a_name_in_the_address_opens_its_details(tab, serve, harmful_store, runs
     tab.goto(f"{serve(harmful_store)}/operators?{query}")
     heading = tab.get_by_test_id("stColumn").last.get_by_role("heading", level=3)
     expect(heading).to_be_visible()
-    said = heading.inner_text().replace("\u2060", "")
-    assert said == CONTROL.sub("�", " ".join(name.split()))
+    text = heading.inner_text().replace("\u2060", "")
+    assert text == CONTROL.sub("�", " ".join(name.split()))
     expect(tab.get_by_role("tab", name="Shapes")).to_be_visible()
     assert_harmless(tab)
 
@@ -193,7 +195,7 @@ def test_tags_find_their_runs(app, harmful_store, runs, name):
     assert list(tables(page)[0]["run_id"]) == [runs[0]]
 
 
-def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
+def test_a_tag_that_looks_like_a_parameter_is_a_literal(app, traces):
     added = traces.store.add(
         traces.write(events(["op", "other"], True)), ingest.AddOptions(tags={"$9": "="})
     )
@@ -202,13 +204,13 @@ def test_a_tag_that_looks_like_a_parameter_is_none(app, traces):
     assert "tags['$9'] = '='" in page.code[0].value
 
 
-def test_a_run_that_is_not_there_is_named_as_it_was_asked_for(tab, serve, harmful_store):
+def test_an_unknown_run_is_named_as_in_the_address(tab, serve, harmful_store):
     tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': NAMES[0]})}")
     expect(tab.get_by_role("alert").first).to_contain_text(f"There is no run {NAMES[0]} in")
     assert_harmless(tab)
 
 
-def test_long_names_are_whole_in_downloads_and_in_sql(tab, serve, harmful_store, runs):
+def test_long_names_are_complete_in_downloads_and_in_sql(tab, serve, harmful_store, runs):
     query = urlencode({"run": runs[0], "q": "LONG", "step": "all"})
     tab.goto(f"{serve(harmful_store)}/operators?{query}")
     open_menu(tab, "ranking")
@@ -223,26 +225,25 @@ def test_long_names_are_whole_in_downloads_and_in_sql(tab, serve, harmful_store,
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [["list"], ["show"], ["top"], ["top", "--by", "kernel"], ["sql", "FROM ops"]],
     ids=" ".join,
 )
 @pytest.mark.parametrize("number", [0, 2])
-def test_no_command_lets_a_name_reach_the_terminal_as_it_is(
-    command, harmful_store, runs, words, number
-):
-    if words[0] in ("show", "top"):
-        words = [*words, runs[number], *(["--limit", "50"] if words[0] == "top" else [])]
-    text = command(*words, store=harmful_store).out
+def test_commands_escape_names_on_the_terminal(command, harmful_store, runs, arguments, number):
+    if arguments[0] in ("show", "top"):
+        limit = ["--limit", "50"] if arguments[0] == "top" else []
+        arguments = [*arguments, runs[number], *limit]
+    text = command(*arguments, store=harmful_store).out
     assert not CONTROL.search(text)
     assert max(map(len, text.splitlines())) < 50_000
-    if words[0] == "top":
+    if arguments[0] == "top":
         for name in ("[red]rich[/red] [link=http://x]y[/link]", r"two\nlines\tand\r\nmore"):
             assert name in text
         assert r"esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08" in text
 
 
-def test_programs_get_names_as_they_are(command, harmful_store):
+def test_machine_readable_output_has_the_original_names(command, harmful_store):
     query = ("sql", "SELECT DISTINCT op AS name FROM kernels", "--format")
     text = command(*query, "csv", store=harmful_store).out
     assert {row["name"] for row in csv.DictReader(io.StringIO(text, newline=""))} == set(NAMES)

@@ -1,4 +1,4 @@
-"""What a person sees and does on any page, in Chromium."""
+"""Functions that all pages share, in Chromium."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +11,12 @@ import ingest
 from tests.dashboard.browser import cell, narrow, open_menu, wait_for_query
 
 
-def test_an_unknown_run_and_an_unknown_page_are_named(tab, address):
+def test_an_unknown_run_is_named(tab, address):
     tab.goto(f"{address}/operators?run=gone-12345678")
     expect(tab.get_by_role("alert").filter(has_text="gone-12345678")).to_be_visible()
 
 
-def test_an_empty_store_and_then_its_first_run(
+def test_an_empty_store_shows_its_first_run_after_a_reload(
     tab: Page, serve: Callable[[Path], str], store: ingest.Store, samples: Path
 ) -> None:
     tab.goto(f"{serve(store.path)}/operators")
@@ -44,7 +44,7 @@ def test_pages_fit_a_narrow_window(
     assert tab.evaluate("document.documentElement.scrollWidth") <= 480
 
 
-def test_a_menu_copies_the_link_to_what_is_selected(
+def test_a_menu_copies_the_link_to_the_selection(
     tab: Page, address: str, run_of: Callable[[str], str]
 ) -> None:
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])

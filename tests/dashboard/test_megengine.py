@@ -1,4 +1,4 @@
-"""What pages Operators and Memory show of MegEngine's profiles."""
+"""Pages Operators and Memory with MegEngine profiles."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ EMBED, ASYNC, ITER3 = "prof_embed", "prof_async", "prof_iter3"
 
 @pytest.fixture(scope="module")
 def store(sampled) -> Path:
-    """Profiles with one comp node and with two, and another one of the former's network."""
+    """A store of profiles with one and two comp nodes, and a second profile of one network."""
     return sampled.store(EMBED, ASYNC, ITER3)
 
 
@@ -27,19 +27,19 @@ def run(store):
 
 @pytest.fixture(scope="module")
 def profile(samples):
-    """The JSON of a profile."""
+    """Return the JSON of a profile."""
     return lambda name: json.loads((samples / "megengine" / f"{name}.json").read_text())
 
 
 def times(profile, side, key="end"):
-    """The time of each operator that is in the graph, in s."""
+    """Return the time of each operator of the graph, in s."""
     return {
         opr: max(time[key] - time["start"] for time in places.values())
         for opr, places in profile["profiler"][side].items()
     }
 
 
-def test_operators_with_what_they_compute_and_move(app, store, run, profile):
+def test_operators_have_their_computation_and_memory(app, store, run, profile):
     recorded = profile(EMBED)
     page = app(store, "operators", run=run(EMBED))
     table = table_with(page, "computation_flo")
@@ -59,7 +59,7 @@ def test_operators_with_what_they_compute_and_move(app, store, run, profile):
     assert measured == sorted(measured, reverse=True)
 
 
-def test_operators_by_type(app, store, run, profile):
+def test_types_have_the_sums_of_their_operators(app, store, run, profile):
     recorded = profile(EMBED)
     page = app(store, "operators", run=run(EMBED), opr_by="type")
     table = table_with(page, "oprs").set_index("type")
@@ -86,7 +86,7 @@ def test_the_scatter_has_the_operators_with_operations_bytes_and_time(app, store
     assert drawn == [pytest.approx(each, rel=1e-6) for each in sorted(expected)]
 
 
-def test_a_profile_of_the_host_alone(app, tmp_path, profile):
+def test_a_profile_without_device_times_shows_host_times(app, tmp_path, profile):
     recorded = profile(EMBED)
     recorded["profiler"]["device"] = {}
     path = tmp_path / "host.json"
@@ -97,7 +97,7 @@ def test_a_profile_of_the_host_alone(app, tmp_path, profile):
     table = table_with(page, "computation_flo")
     assert "device_time_ns" not in table
     assert table["host_time_ns"].sum() == pytest.approx(1e9 * sum(times(recorded, "host").values()))
-    assert "No operator has operations, bytes and a time on the device." in texts(page)
+    assert "No operator has operations, bytes and device time." in texts(page)
 
 
 def test_other_runs_have_no_such_section(app, shown_store, run_of):
@@ -105,10 +105,10 @@ def test_other_runs_have_no_such_section(app, shown_store, run_of):
     assert "Computation and memory" not in [heading.value for heading in page.subheader]
 
 
-def test_the_memory_of_a_graph(app, store, run, profile):
-    """Its peak is where the union of what is in use at the same time is largest."""
+def test_the_memory_peak_of_a_graph_is_correct(app, store, run, profile):
+    """The peak is the largest union of the address ranges in use at the same time."""
     recorded = profile(EMBED)["graph_exec"]
-    order = {opr: place for place, opr in enumerate(recorded["comp_seq"])}
+    order = {opr: index for index, opr in enumerate(recorded["comp_seq"])}
     used: dict[str, list[int]] = {}
     for opr, each in recorded["operator"].items():
         for var in each["input"] + each["output"]:
@@ -121,8 +121,8 @@ def test_the_memory_of_a_graph(app, store, run, profile):
             ends = (0, len(order)) if lasts else (min(used[key]), max(used[key]))
             ranges.append((*ends, var["prev_dev_ptr"], var["prev_dev_ptr_end"]))
     peak = max(
-        sum(b - a for a, b in union([r[2:] for r in ranges if r[0] <= place <= r[1]]))
-        for place in range(len(order))
+        sum(b - a for a, b in union([r[2:] for r in ranges if r[0] <= index <= r[1]]))
+        for index in range(len(order))
     )
     page = app(store, "memory", run=run(EMBED))
     assert {metric.label: metric.value for metric in page.metric}["Peak"] == (
@@ -131,7 +131,7 @@ def test_the_memory_of_a_graph(app, store, run, profile):
 
 
 def union(ranges):
-    """The ranges that cover the same bytes, each once."""
+    """Return disjoint ranges that cover the same bytes."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
         if found and start <= found[-1][1]:
@@ -146,14 +146,14 @@ def test_each_device_has_the_memory_of_its_comp_node(app, store, run):
     assert {metric.label: metric.value for metric in page.metric}["Peak"] == "260 bytes"
 
 
-def test_the_memory_of_several_runs(app, store, run):
+def test_the_memory_of_several_runs_is_listed(app, store, run):
     page = app(store, "memory", run=[run(EMBED), run(ASYNC)])
     (table,) = tables(page)
     assert list(table["run_id"]) == [run(ASYNC), run(ASYNC), run(EMBED)]
 
 
 def test_two_profiles_of_a_network_compare_by_operator(app, store, run):
-    """Although the numbers at the end of their names differ."""
+    """The numbers at the end of their names differ."""
     page = app(store, "compare", base=run(EMBED), other=run(ITER3))
     table = table_with(page, "evidence")
     row = table[table["name"] == "conv(data,c1.weight)"].iloc[0]
@@ -179,13 +179,13 @@ def test_hovering_a_point_names_the_operator(tab, serve, store, run):
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     assert box
-    said = tab.locator("#vg-tooltip-element.visible")
+    tooltip = tab.locator("#vg-tooltip-element.visible")
     for down in range(36, 60, 3):
         for across in range(12, 60, 2):
             tab.mouse.move(
                 box["x"] + across * box["width"] / 100, box["y"] + down * box["height"] / 100
             )
-            if said.count():
-                expect(said).to_contain_text("FLO per byte")
+            if tooltip.count():
+                expect(tooltip).to_contain_text("FLO per byte")
                 return
-    raise AssertionError("no point was met")
+    raise AssertionError("no tooltip of a point was shown")

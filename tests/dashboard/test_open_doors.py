@@ -1,4 +1,4 @@
-"""Whom the dashboard answers: this machine alone, unless an address is given."""
+"""The dashboard listens on this machine only, unless an address is set."""
 
 import socket
 from pathlib import Path
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow  # starts servers
 
 
 def other_addresses() -> list[str]:
-    """Addresses of this machine besides 127.0.0.1: of Linux's loopback, and of its network."""
+    """Return addresses of this machine except 127.0.0.1: on the loopback and in its network."""
     found = {"127.0.0.2"}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outwards:
         try:
@@ -32,14 +32,13 @@ def answers(address: str, port: int) -> bool:
 
 
 @pytest.mark.parametrize("option", ["", "--server.address=0.0.0.0"])
-def test_the_dashboard_answers_others_only_where_an_address_is_given(
+def test_the_network_can_reach_the_dashboard_only_if_an_address_is_set(
     option: str, store: ingest.Store, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    more = (
-        [option, "--browser.serverAddress=localhost"] if option else []
-    )  # asks no one its address
+    # With this option, Streamlit does not look up its external address.
+    more = [option, "--browser.serverAddress=localhost"] if option else []
     with (tmp_path / "printed").open("w+b") as output:
         with served(store.path, *more, directory=elsewhere, output=output) as address:
             port = int(address.rpartition(":")[2])
@@ -48,12 +47,13 @@ def test_the_dashboard_answers_others_only_where_an_address_is_given(
             ]
         output.seek(0)
         printed = output.read().decode()
-    said = [line for line in printed.splitlines() if line.startswith("tracehouse: ")]
-    opened = (
-        "tracehouse: open to the network, without a password: whoever reaches port "
-        f"{port} at any address of this machine can read all runs in {store.path}, also with SQL"
+    notices = [line for line in printed.splitlines() if line.startswith("tracehouse: ")]
+    expected = (
+        "tracehouse: the network can reach this server, and it has no password: anyone who can "
+        f"reach port {port} at any address of this machine can read all runs in {store.path}, also "
+        "with SQL"
     )
-    assert said == ([opened] if option else [])
+    assert notices == ([expected] if option else [])
 
 
 def test_an_empty_address_is_refused(store: ingest.Store, tmp_path: Path) -> None:

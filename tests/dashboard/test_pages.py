@@ -1,4 +1,4 @@
-"""What all pages do, without a browser."""
+"""Tests of all pages, without a browser."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from dashboard.drawing import formatting
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
 
 
-def test_an_empty_store_says_what_to_do_next(app, tmp_path):
+def test_an_empty_store_shows_how_to_add_a_run(app, tmp_path):
     for page in ("runs", "operators", "bubbles"):
         assert "ingest add run_dir/" in texts(app(tmp_path / "store", page))
     assert not app(tmp_path / "store", "sql").exception
@@ -23,7 +23,7 @@ def test_without_a_pick_the_page_asks_for_one(app, shown_store):
     assert "Pick a run" in texts(app(shown_store, "bubbles"))
 
 
-def test_figures_are_those_computed_elsewhere(app, shown_store, run_of, truth):
+def test_device_times_are_correct(app, shown_store, run_of, truth):
     device = truth["h100_owlv2.json.gz"]["devices"]["0"]
     for page in ("operators", "bubbles"):
         whole = app(shown_store, page, run=run_of("h100_owlv2"), step="all")
@@ -40,32 +40,32 @@ def test_a_run_without_a_device_is_ranked_by_the_host(app, shown_store, run_of):
     assert "no device" in texts(app(shown_store, "bubbles", run=run_of("flux_eager_full")))
 
 
-def test_a_damaged_run_says_that_what_is_missing_looks_like_idleness(app, traces):
+def test_a_damaged_run_warns_that_missing_data_looks_idle(app, traces):
     cut = add_cut(traces, "cut", [event("kernel", 0), event("kernel", 500)])
     whole = add_whole(traces, "whole", [event("kernel", 0)])
-    said = f"1 file of **{formatting.literal(cut)}** ended early or failed: what is missing looks"
+    expected = f"1 file of **{formatting.literal(cut)}** ended early or failed: missing events look"
     for page in ("operators", "bubbles"):
         for picked in ([cut], [whole, cut]):
             (warning,) = app(traces.store.path, page, run=picked).warning
-            assert warning.value.startswith(said)
+            assert warning.value.startswith(expected)
         assert not app(traces.store.path, page, run=whole).warning
 
 
 def test_a_run_that_recompiled_while_it_was_measured_says_so(app, store, samples):
     run = store.add(samples / "traces" / "cpu" / "flux_compile_recompile.json.gz").run_id
-    said = f"**{formatting.literal(run)}** recompiled 1 time while it was measured, in 41.1 s."
+    expected = f"**{formatting.literal(run)}** recompiled 1 time while it was measured, in 41.1 s."
     for page in ("runs", "operators", "bubbles", "memory"):
-        assert said in texts(app(store.path, page, run=run)), page
+        assert expected in texts(app(store.path, page, run=run)), page
     listed = tables(app(store.path, "runs"))[0]
     assert list(listed["recompiles"]) == [1]
 
 
-def test_a_damaged_run_without_device_activity_is_not_said_to_have_no_device(app, traces):
+def test_a_damaged_run_without_device_activity_does_not_claim_to_have_no_device(app, traces):
     cut = add_cut(traces, "cut", [event("cpu_op", 0)])
     for page in ("runs", "operators", "bubbles"):
-        said = texts(app(traces.store.path, page, run=cut))
-        assert "ended early or failed: no device activity was read" in said
-        assert "no device in" not in said
+        page_text = texts(app(traces.store.path, page, run=cut))
+        assert "ended early or failed: no device activity was read" in page_text
+        assert "no device in" not in page_text
 
 
 def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
@@ -81,7 +81,7 @@ def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
             assert console.query(query).complete, query
 
 
-def test_names_that_mean_harm_are_shown_as_they_are(app, traces):
+def test_harmful_names_are_shown_as_plain_text(app, traces):
     long = "aten::" + "x" * 100_000
     events = []
     for place, name in enumerate([long, "<script>alert(1)</script>", "'; DROP VIEW runs; --"]):
@@ -113,13 +113,13 @@ def test_names_that_mean_harm_are_shown_as_they_are(app, traces):
     assert len(tables(tagged)[0]) == 1
 
 
-def test_a_run_whose_files_are_damaged_is_left_out_and_said_to_be(app, store, samples):
+def test_a_run_with_damaged_files_is_left_out_with_a_warning(app, store, samples):
     damaged = store.add(samples / "traces" / "alexnet_cuda_sync.json.gz").run_id
     other = store.add(samples / "traces" / "cpu_only.json.gz").run_id
     (store.run_path(damaged) / "kernels.parquet").unlink()
     page = app(store.path, "operators", run=damaged)
     assert [warning.value for warning in page.warning] == [
-        f"run {damaged} is left out: kernels.parquet is missing; see `ingest check --repair`"
+        f"run {damaged} is left out: kernels.parquet is missing; run `ingest check --repair`"
     ]
     assert "Pick a run" in texts(page)
     page = app(store.path, "operators", run=other)
@@ -127,7 +127,7 @@ def test_a_run_whose_files_are_damaged_is_left_out_and_said_to_be(app, store, sa
     assert "Pick a run" not in texts(page)
 
 
-def test_a_store_that_went_away_is_named(app, traces):
+def test_a_removed_store_is_named(app, traces):
     traces.add([{"ph": "X", "cat": "cpu_op", "name": "aten::a", "ts": 1, "dur": 1, "pid": 1}])
     pages = [app(traces.store.path, page) for page in ("runs", "operators", "bubbles", "sql")]
     traces.store.path.rename(traces.directory / "elsewhere")
@@ -138,15 +138,15 @@ def test_a_store_that_went_away_is_named(app, traces):
 
 
 @pytest.mark.parametrize(
-    ("short", "meant"),
+    ("short", "expected"),
     [
         ("0", "rank 0 device 0"),
         ("cuda:1", "rank 1 device 1"),
         ("rank 1 cuda:1", "rank 1 device 1"),
         ("rank 1 1", "rank 1 device 1"),
-        ("rank 0 cuda:1", "rank 1 device 1"),  # there is none: the slowest
+        ("rank 0 cuda:1", "rank 1 device 1"),  # no such device: the slowest one
     ],
 )
-def test_a_device_in_the_url_may_be_short(app, shown_store, run_of, short, meant):
+def test_a_device_in_the_url_may_be_short(app, shown_store, run_of, short, expected):
     page = app(shown_store, "bubbles", run=run_of("two_ranks"), device=short)
-    assert page.selectbox(key="device").value == meant
+    assert page.selectbox(key="device").value == expected

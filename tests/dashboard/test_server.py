@@ -1,4 +1,4 @@
-"""The server that the browser tests look at."""
+"""The server that the browser tests use."""
 
 import socket
 import subprocess
@@ -40,8 +40,8 @@ def test_a_server_ends_with_the_tests_even_if_they_are_killed(tmp_path: Path) ->
         time.sleep(0.1)
 
 
-def test_connections_send_small_packets_at_once() -> None:
-    """Else the browser gets each small file 40 ms later."""
+def test_connections_send_small_packets_without_delay() -> None:
+    """Otherwise the browser gets each small file 40 ms later."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         app.send_at_once()
         with socket.create_connection(listening.getsockname()):

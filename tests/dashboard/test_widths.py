@@ -1,4 +1,4 @@
-"""Every page in a real browser, in windows of four widths: nothing is cut off or overlaps."""
+"""Each page in windows of four widths: nothing is cut off or overlaps."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.samples import TWO_RANKS
 
 WIDTHS = (1600, 1280, 1100, 800)
-LEAST = 200  # pixels of a chart
-# Elements of a page that lie on each other by more than a border, by what they say.
+LEAST_WIDTH = 200  # pixels of a chart
+# Returns the texts of elements that overlap by more than a border.
 OVERLAPPING = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
     const seen = [...main.querySelectorAll('[data-testid="stElementContainer"]')]
@@ -26,7 +26,7 @@ OVERLAPPING = """() => {
     }
     return found;
 }"""
-# Buttons, metrics and headings whose text is wider than they are.
+# Returns the texts of buttons, metrics and headings that are too narrow for their text.
 CUT = """() => [...document.querySelectorAll(
         '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
     .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
@@ -59,7 +59,7 @@ def test_a_page_fits_its_window(tab, address, run_of, page, names):
         wait_until_drawn(tab)
         charts = tab.locator(CHARTS).all()
         boxes = [box for chart in charts if (box := chart.bounding_box())]
-        assert all(box["width"] >= LEAST for box in boxes), (width, boxes)
+        assert all(box["width"] >= LEAST_WIDTH for box in boxes), (width, boxes)
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.evaluate(OVERLAPPING) == [], width
         assert tab.evaluate(CUT) == [], width

@@ -1,4 +1,4 @@
-"""How numbers and times are written where nothing of a page is known."""
+"""The formatting of numbers, times and names in `ingest.units`."""
 
 import pandas as pd
 import pytest
@@ -10,12 +10,12 @@ from ingest import units
     ("ns", "written"),
     [(1, "1.00 ns"), (999.9, "1.00 µs"), (999_900, "1.00 ms"), (-4_150_000, "-4.15 ms")],
 )
-def test_a_time_goes_on_to_the_next_unit_where_its_digits_do(ns: float, written: str) -> None:
+def test_a_time_that_rounds_up_to_the_next_unit_is_written_in_it(ns: float, written: str) -> None:
     assert units.duration(ns) == written
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), pd.NA])
-def test_what_is_not_known_is_a_dash_in_every_unit(value: float | None) -> None:
+def test_an_unknown_value_is_a_dash_in_every_unit(value: float | None) -> None:
     for write in (units.duration, units.size, units.percent, units.count, units.per_step):
         assert write(value) == units.UNKNOWN
     for unit in ("ns", "bytes", "count"):
@@ -36,7 +36,7 @@ def test_an_amount_of_zero_has_no_unit_of_time() -> None:
     assert units.amount(7.25, "count") == "7.2"
 
 
-def test_a_name_cannot_steer_the_terminal() -> None:
+def test_a_name_cannot_control_the_terminal() -> None:
     assert units.printable("a\x1b[2Jb\u202ec") == "a\\x1b[2Jb\\u202ec"
     assert units.clipped("a\u061cb") == "a\ufffdb"
 
@@ -45,11 +45,11 @@ def test_a_name_cannot_steer_the_terminal() -> None:
     ("text", "ns"),
     [("1.5s", 1_500_000_000), ("20 ms", 20_000_000), ("10us", 10_000), ("3µs", 3_000), ("7ns", 7)],
 )
-def test_a_time_with_its_unit(text: str, ns: int) -> None:
+def test_a_time_with_a_unit_is_parsed(text: str, ns: int) -> None:
     assert units.parse_duration(text) == ns
 
 
 @pytest.mark.parametrize("text", ["", "5", "s", "-1s", "1e3s", "1.s", "1h", "1 000ms"])
-def test_no_time(text: str) -> None:
-    with pytest.raises(ValueError, match="no time with a unit"):
+def test_other_text_is_not_a_time(text: str) -> None:
+    with pytest.raises(ValueError, match="not a time with a unit"):
         units.parse_duration(text)

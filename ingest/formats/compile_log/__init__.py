@@ -1,1 +1,1 @@
-"""Torch's structured compile logs (`TORCH_TRACE`): what was compiled, and why."""
+"""Structured compile logs of torch (`TORCH_TRACE`): what was compiled, and why."""

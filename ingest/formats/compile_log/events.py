@@ -1,4 +1,4 @@
-"""The events of a compile log: phases with a begin and an end, in Unix time."""
+"""Events of a compile log: compilation phases with a start and an end, in Unix time."""
 
 from collections import Counter
 from typing import Any
@@ -10,13 +10,16 @@ LONGEST_US = 1e12  # eleven days
 
 
 class Clock:
-    """Unix time of records that have but a time of day: events have both."""
+    """Conversion of the records' times of day to Unix time, which only events have as well."""
 
     def __init__(self) -> None:
         self._offset_us: int | None = None
 
     def set(self, event: dict[str, Any], record: Record) -> float | None:
-        """When the event was, Unix time, µs."""
+        """Return the event's Unix time, µs, and set the clock by it. None if it has no valid one.
+
+        `record` is the record of the event, with the time of day.
+        """
         at_us = event.get("ts")
         if isinstance(at_us, bool) or not isinstance(at_us, int | float):
             return None
@@ -26,11 +29,12 @@ class Clock:
         return at_us
 
     def time_ns(self, record: Record) -> int | None:
+        """Return the Unix time of a record, ns, or None before the first event."""
         return None if self._offset_us is None else (record.clock_us + self._offset_us) * 1000
 
 
 class Phases:
-    """Finds the begin of each phase that ends."""
+    """Pairing of the start and end events of phases."""
 
     def __init__(self, dropped: Counter[str]) -> None:
         self._dropped = dropped
@@ -38,32 +42,33 @@ class Phases:
 
     @property
     def open(self) -> int:
+        """The number of phases that have started but not ended."""
         return sum(map(len, self._begun.values()))
 
     def add(
         self, event: dict[str, Any], compile_id: str | None, at_us: float
     ) -> list[tuple[str | None, str, int, int]]:
-        """The phases that end with this event: compile id, name, start and end in ns."""
+        """Return the phases that this event ends: compile id, name, start and end in ns."""
         name, kind = str(event.get("name")), event.get("ph")
         begun = self._begun.setdefault((compile_id, str(event.get("tid"))), [])
         if kind == "B":
             begun.append((name, at_us))
         elif kind == "E":
-            place = next((n for n in reversed(range(len(begun))) if begun[n][0] == name), None)
-            if place is None:
-                self._dropped["phase without a begin"] += 1
+            last = next((n for n in reversed(range(len(begun))) if begun[n][0] == name), None)
+            if last is None:
+                self._dropped["phase without a start"] += 1
                 return []
-            (_, start_us), *unended = begun[place:]
-            del begun[place:]
+            (_, start_us), *unended = begun[last:]
+            del begun[last:]
             if unended:
                 self._dropped["phase without an end"] += len(unended)
             if not start_us <= at_us < start_us + LONGEST_US:
-                self._dropped["phase of no possible length"] += 1
+                self._dropped["phase with an impossible duration"] += 1
                 return []
             return [(compile_id, name, _ns(start_us), _ns(at_us))]
         return []
 
 
 def _ns(us: float) -> int:
-    """Whole ns of µs since 1970, of which a double holds quarters."""
+    """Convert µs since 1970 to ns. A double holds such µs with a precision of a quarter."""
     return int(us) * 1000 + round(us % 1 * 1000)

@@ -1,15 +1,15 @@
-"""Reading the graphs that torch prints into its compile log, and the code made of them."""
+"""Reading of the graphs that torch prints into its compile log, and of their generated code."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-PLACE = re.compile(
+SOURCE = re.compile(
     r"\s*# File: (?P<file>.*?):(?P<line>\d{1,9}) in (?P<function>.*?), code: (?P<code>.*)"
 )
-NO_PLACE = re.compile(r"\s*# No stacktrace found")
+NO_SOURCE = re.compile(r"\s*# No stacktrace found")
 NODE = re.compile(r'\s+(?P<node>\w+)(?:: "(?P<shape>[^"]*)")? = (?P<expression>.+)')
-UNUSED = re.compile(r";  (?:\w+ = )+None$")  # what is not needed any more is set to None
+UNUSED = re.compile(r";  (?:\w+ = )+None$")  # values that are no longer needed are set to None
 CALL = re.compile(r"(?P<target>[A-Za-z_][\w.]*)\(")
 INDEXED = re.compile(r"\w+\[")
 INFIX = re.compile(
@@ -26,7 +26,7 @@ AOT_ID = re.compile(r"(?:#|//) AOT ID: \[?'?(\w+)")
 
 
 class Node(NamedTuple):
-    """A node of a printed graph that calls something, in the order of the graph."""
+    """A node of a printed graph that calls a function or method."""
 
     ordinal: int
     node: str
@@ -39,30 +39,31 @@ class Node(NamedTuple):
 
 
 def nodes(text: str) -> Iterator[Node]:
-    """The nodes of a graph as `print_readable` writes it, those of graphs inside it among them.
+    """Yield the nodes of a graph as `print_readable` writes it, including those of inner graphs.
 
-    A target is `torch._C._nn.linear` as printed, without a leading `torch.ops.`; `operator.add`
-    for what is printed with a sign, `operator.getitem` for an index, and `Tensor.sum` for a method.
+    A target is the function as printed, without a leading `torch.ops.`: `torch._C._nn.linear`.
+    It is `operator.add` for a node printed with a sign, `operator.getitem` for an index, and
+    `Tensor.sum` for a method.
     """
-    place: tuple[str | None, int | None, str | None, str | None] = (None, None, None, None)
+    source: tuple[str | None, int | None, str | None, str | None] = (None, None, None, None)
     names: set[str] = set()
     ordinal = 0
     for line in text.splitlines():
-        if found := PLACE.fullmatch(line):
-            place = (found["file"], int(found["line"]), found["function"], found["code"])
-        elif NO_PLACE.match(line):
-            place = (None, None, None, None)
+        if found := SOURCE.fullmatch(line):
+            source = (found["file"], int(found["line"]), found["function"], found["code"])
+        elif NO_SOURCE.match(line):
+            source = (None, None, None, None)
         elif found := NODE.fullmatch(line):
             target = _target(UNUSED.sub("", found["expression"]), names)
             names.add(found["node"])
             if target:
                 ordinal += 1
                 shape = found["shape"] and STRIDES.sub(r"\1", found["shape"])
-                yield Node(ordinal, found["node"], target, shape, *place)
+                yield Node(ordinal, found["node"], target, shape, *source)
 
 
 def _target(expression: str, names: set[str]) -> str | None:
-    """What is called; None where a node is but another name, or a part of a module."""
+    """Return the function that is called. None if the node only renames or reads an attribute."""
     if found := CALL.match(expression):
         target = found["target"].removeprefix("torch.ops.")
         of, _, method = target.rpartition(".")
@@ -75,11 +76,11 @@ def _target(expression: str, names: set[str]) -> str | None:
 
 
 def handles(code: str) -> dict[int, str]:
-    """The kernels that generated code calls, by the order of the calls, where it says so."""
+    """Return the kernels that generated code calls, by call number, if the code records them."""
     return {int(ordinal): kernel for kernel, ordinal in HANDLE.findall(code)}
 
 
 def aot_id(code: str) -> str | None:
-    """`0_inference`, `0_forward`, `0_backward`: what the code was made for."""
+    """Return the AOT id of generated code: `0_inference`, `0_forward` or `0_backward`."""
     found = AOT_ID.search(code, 0, 200)
     return found[1] if found else None

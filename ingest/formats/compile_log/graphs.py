@@ -1,4 +1,4 @@
-"""The graphs of a compile log: which records are of the same graph, and the rows they give."""
+"""The graphs of a compile log, put together from the records about each of them."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ OF_GRAPHS = PROGRAMS | PARTS.keys()
 
 @dataclass
 class Graph:
-    """One graph, and the code that was generated for it."""
+    """A graph and the code that was generated for it."""
 
     ordinal: int
     compile_id: str | None
@@ -39,14 +39,14 @@ class Graph:
     last_part: int = 0
 
     def calls(self) -> Iterator[tuple[int, str, list[str], list[str]]]:
-        """The kernel calls: ordinal, kernel, lowered nodes, stacks."""
+        """Yield the kernel calls: ordinal, kernel, lowered nodes and stacks."""
         for ordinal, kernel in sorted(self.kernels.items()):
             call = (ordinal, kernel)
             yield *call, self.aten_nodes.get(call, []), self.stacks.get(call, [])
 
 
 class Graphs:
-    """Puts the records of graphs together, of each compilation for itself."""
+    """Grouping of the records about graphs, separately for each compilation."""
 
     def __init__(self) -> None:
         self.unreadable = 0
@@ -54,7 +54,7 @@ class Graphs:
         self._programs: dict[str | None, list[Node]] = defaultdict(list)
 
     def add(self, record: Record) -> Graph | None:
-        """Takes a record; returns the graph before, where the record begins another one."""
+        """Add a record. If it begins another graph, return the compilation's previous graph."""
         if record.name in PROGRAMS:
             self._programs[record.compile_id] = list(nodes(record.payload or ""))
             return None
@@ -70,12 +70,12 @@ class Graphs:
         return done
 
     def end(self, compile_id: str | None) -> Graph | None:
-        """The last graph of a compilation so far, of which nothing more will come."""
+        """Return the open graph of a compilation that has ended."""
         self._programs.pop(compile_id, None)
         return self._open.pop(compile_id, None)
 
     def rest(self) -> Iterator[Graph]:
-        """The last graph of each compilation that did not end."""
+        """Yield the open graph of each compilation that did not end."""
         yield from self._open.values()
 
     def _fill(self, graph: Graph, record: Record) -> None:
@@ -84,33 +84,36 @@ class Graphs:
         elif record.name == "inductor_output_code":
             graph.kernels |= handles(record.payload or "")
             graph.aot_id = aot_id(record.payload or "")
-        elif (said := record.json()) is None:
+        elif (content := record.json()) is None:
             self.unreadable += 1
         elif PARTS[record.name] == 5:
-            key = said.get("key")
+            key = content.get("key")
             graph.key = key if isinstance(key, str) else None
         elif record.name.endswith("node_mappings"):
-            graph.aten_nodes = _by_call(said.get("cppCodeToPost"))
+            graph.aten_nodes = _by_call(content.get("cppCodeToPost"))
             graph.origins = {
                 name: list(map(str, origins))
-                for name, origins in _items(said.get("postToPre"))
+                for name, origins in _items(content.get("postToPre"))
                 if isinstance(origins, list)
             }
             graph.kernels |= graph.aten_nodes.keys()
         else:
-            graph.stacks = _by_call(said)
+            graph.stacks = _by_call(content)
             graph.kernels |= graph.stacks.keys()
 
 
-def _by_call(said: Any) -> dict[tuple[int, str], list[str]]:
-    """Texts of each kernel call; its key is `cpp_fused_add_silu_3:12`, the name and the ordinal."""
+def _by_call(content: Any) -> dict[tuple[int, str], list[str]]:
+    """Return the texts of each kernel call by ordinal and name.
+
+    A key of `content` is `cpp_fused_add_silu_3:12`, the name and the ordinal.
+    """
     calls = {}
-    for key, texts in _items(said):
+    for key, texts in _items(content):
         kernel, _, ordinal = key.rpartition(":")
         if kernel and ordinal.isdecimal() and len(ordinal) < 10 and isinstance(texts, list):
             calls[int(ordinal), kernel] = list(map(str, texts))
     return calls
 
 
-def _items(said: Any) -> Any:
-    return said.items() if isinstance(said, dict) else ()
+def _items(content: Any) -> Any:
+    return content.items() if isinstance(content, dict) else ()

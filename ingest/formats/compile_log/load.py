@@ -1,4 +1,4 @@
-"""Reading compile logs into the scratch database."""
+"""Loading of compile logs into the scratch database."""
 
 import json
 import re
@@ -27,9 +27,9 @@ IN_BREAK = re.compile(
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads a compile log into the staged tables, and fills in what `source` says of it.
+    """Read a compile log into the staged tables, and fill in the attributes of `source`.
 
-    Raises ProfileError where the file holds no compile log.
+    Raises ProfileError if the file holds no compile log.
     """
     log = CompileLog(source.path, OF_GRAPHS | NOTES, progress)
     rows = Rows(staging, source.source_id)
@@ -44,7 +44,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
                     rows.add_graph(graph)
             elif record.name == "chromium_event":
                 if (event := record.json()) is None:
-                    log.dropped["phase that cannot be read"] += 1
+                    log.dropped["unreadable phase"] += 1
                 elif (at_us := clock.set(event, record)) is not None:
                     for phase in phases.add(event, record.compile_id, at_us):
                         rows.add("staged_compile_phases", *phase)
@@ -61,14 +61,14 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     if phases.open:
         log.dropped["phase without an end"] += phases.open
     if graphs.unreadable:
-        log.dropped["provenance that cannot be read"] += graphs.unreadable
+        log.dropped["unreadable provenance"] += graphs.unreadable
     if log.skipped:
         lines = counted(log.skipped, "line")
-        source.warn("start_damaged", f"{lines} before the first record cannot be read: skipped")
+        source.warn("start_damaged", f"skipped {lines} before the first record: unreadable")
     if log.cut:
         source.status = "truncated"
         source.coded_warnings.insert(
-            0, SourceWarning("truncated", f"the log breaks off: {log.cut}")
+            0, SourceWarning("truncated", f"the log is truncated: {log.cut}")
         )
     source.events, source.json_bytes = log.count, log.bytes
     source.dropped = dict(log.dropped)
@@ -78,13 +78,13 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
 
 
 def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None] | None:
-    """What else a record tells of its compilation: its kind, its content, the user's stack."""
+    """Return a record's note about its compilation: kind, text, and stack of the user's code."""
     name, payload = record.name, record.payload
-    if name in METRICS and isinstance(record.said, dict):
-        fields = {key: record.said[key] for key in FIELDS if key in record.said}
+    if name in METRICS and isinstance(record.content, dict):
+        fields = {key: record.content[key] for key in FIELDS if key in record.content}
         return name, json.dumps(fields), None
-    if name == "dynamo_start" and isinstance(record.said, dict):
-        return name, None, "\n".join(log.stack(record.said.get("stack")))
+    if name == "dynamo_start" and isinstance(record.content, dict):
+        return name, None, "\n".join(log.stack(record.content.get("stack")))
     if name == "recompile_reasons":
         return name, payload and _reasons(payload), None
     if name == "dynamo_graph_break_reason" and (found := IN_BREAK.fullmatch(payload or "")):
@@ -99,9 +99,9 @@ def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None]
 
 
 def _reasons(payload: str) -> str:
-    """The reasons as they are; some versions of torch write a list of them."""
+    """Return the reasons as text. Some versions of torch write a JSON list of them."""
     try:
-        said = json.loads(payload)
+        reasons = json.loads(payload)
     except (ValueError, RecursionError):
         return payload
-    return "\n".join(map(str, said)) if isinstance(said, list) else payload
+    return "\n".join(map(str, reasons)) if isinstance(reasons, list) else payload

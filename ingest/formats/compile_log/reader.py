@@ -1,8 +1,8 @@
-"""Reading torch's structured compile log (`TORCH_TRACE`): one record after the other.
+"""Reading of torch's structured compile log (`TORCH_TRACE`), record by record.
 
-A record is a line `V1121 06:52:54.063000 <pid> <file>:<line>] {json}`; where it has a payload, that
-follows in lines that begin with a tab. Records `str` give numbers to texts, by which stacks name
-their files.
+A record is a line `V1121 06:52:54.063000 <pid> <file>:<line>] {json}`. Its payload, if any, follows
+in lines that begin with a tab. A record `str` assigns a number to a text; stacks refer to their
+files by these numbers.
 """
 
 import json
@@ -16,9 +16,9 @@ from ingest.errors import ProfileError
 from ingest.formats.compile_log.recognition import HEADER
 from ingest.formats.io import blocks
 
-LONGEST = 64 << 20  # of a line, and of a payload
+LONGEST = 64 << 20  # bytes of a line, and of a payload
 MOST_ATTEMPTS = 1_000_000
-OF_EVERY_RECORD = {
+COMMON_FIELDS = {
     "has_payload", "rank", "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
     "stack",
 }  # fmt: skip
@@ -26,21 +26,22 @@ OF_EVERY_RECORD = {
 
 @dataclass
 class Record:
-    """One record: what it is, of which compilation, and its payload where that is wanted.
+    """A record of a compile log.
 
-    `clock_us`: the time of day, in the log's time zone.
+    `clock_us`: the time of day, in the log's time zone. `name`: the kind of record. `content`: the
+    value under that name. `payload`: None unless the reader keeps the payloads of such records.
     """
 
     ordinal: int
     clock_us: int
     name: str
-    said: Any
+    content: Any
     compile_id: str | None
     attempt: int
     payload: str | None = None
 
     def json(self) -> dict[str, Any] | None:
-        """The payload as an object; None where it is none."""
+        """Return the payload as an object, or None if it is not a JSON object."""
         try:
             found = json.loads(self.payload or "")
         except (ValueError, RecursionError):
@@ -49,10 +50,11 @@ class Record:
 
 
 class CompileLog:
-    """The records of a file, and what was odd about them once they have been read.
+    """Reader of a compile log. The attributes are complete once all `records()` have been read.
 
-    `count`: of the records. `skipped`: damaged lines before the first one. `cut`: where the file
-    breaks off. Of the payloads only those of the `wanted` records are kept, one at a time.
+    `count`: number of records. `skipped`: damaged lines before the first record. `dropped`: counts
+    of what could not be read, by reason. `cut`: why the file ends early, or None.
+    `wanted`: the names of records whose payloads are kept; only one payload is in memory at a time.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class CompileLog:
         self._texts: dict[int, str] = {}
 
     def records(self) -> Iterator[Record]:
-        """The records in their order. Raises ProfileError where the file holds none."""
+        """Yield the records in file order. Raises ProfileError if there are none."""
         record: Record | None = None
         payload: list[bytes] = []
         size = 0
@@ -85,19 +87,19 @@ class CompileLog:
                     payload.append(line[1:])
             else:
                 if record:
-                    yield self._whole(record, payload, size)
+                    yield self._with_payload(record, payload, size)
                 record, payload, size = self._record(line), [], 0
             if not self.count and (line is None or line.strip()):
                 self.skipped += 1
         if record and self.cut:
-            self.dropped["record cut short"] += 1
+            self.dropped["truncated record"] += 1
         elif record:
-            yield self._whole(record, payload, size)
+            yield self._with_payload(record, payload, size)
         if not self.count:
-            raise ProfileError(f"{self.path}: {self.cut or 'no record of a compile log'}")
+            raise ProfileError(f"{self.path}: {self.cut or 'no records: not a compile log'}")
 
     def stack(self, frames: Any) -> list[str]:
-        """Frames as Python prints them, in the order given; what is no frame is left out."""
+        """Format frames the way Python prints them, in the same order. Skips invalid frames."""
         if not isinstance(frames, list):
             return []
         return [
@@ -111,7 +113,7 @@ class CompileLog:
         return self._texts.get(number, "??") if isinstance(number, int) else str(number)
 
     def _lines(self) -> Iterator[bytes | None]:
-        """The lines, None for one that is too long; `cut` says where the file breaks off."""
+        """Yield the lines, with None for a line that is too long. Sets `cut` at an early end."""
         rest, is_long = b"", False
         with self.path.open("rb") as file:
             try:
@@ -130,7 +132,7 @@ class CompileLog:
             except (EOFError, OSError) as error:
                 self.cut = str(error)
         if rest or is_long:
-            self.cut = self.cut or "the last line has no end"
+            self.cut = self.cut or "the last line has no newline"
             yield None if is_long else rest
 
     def _record(self, line: bytes) -> Record | None:
@@ -138,34 +140,34 @@ class CompileLog:
             return None
         found = HEADER.fullmatch(line)
         try:
-            said = json.loads(found[6]) if found else None
+            fields = json.loads(found[6]) if found else None
         except (ValueError, RecursionError):
-            said = None
-        if not found or not isinstance(said, dict):
-            self.dropped["line that is no record"] += 1
+            fields = None
+        if not found or not isinstance(fields, dict):
+            self.dropped["line that is not a record"] += 1
             return None
         self.count += 1
         self.pid = self.pid or found[5].decode()
-        name = next((key for key in said if key not in OF_EVERY_RECORD), "stack")
+        name = next((key for key in fields if key not in COMMON_FIELDS), "stack")
         if name == "str":
-            self._intern(said["str"])
-        if self.rank is None and type(said.get("rank")) is int:
-            self.rank = said["rank"]
-        content = said.get(name)
+            self._intern(fields["str"])
+        if self.rank is None and type(fields.get("rank")) is int:
+            self.rank = fields["rank"]
+        content = fields.get(name)
         if name == "artifact" and isinstance(content, dict):
             name = str(content.get("name"))
-        attempt = said.get("attempt")
+        attempt = fields.get("attempt")
         if type(attempt) is not int or not 0 <= attempt < MOST_ATTEMPTS:
             attempt = 0
         hours, minutes, seconds, microseconds = map(int, found.groups()[:4])
         clock_us = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + microseconds
-        return Record(self.count, clock_us, name, content, _compile_id(said), attempt)
+        return Record(self.count, clock_us, name, content, _compile_id(fields), attempt)
 
     def _intern(self, pair: Any) -> None:
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int):
             self._texts[pair[1]] = str(pair[0])
 
-    def _whole(self, record: Record, payload: list[bytes], size: int) -> Record:
+    def _with_payload(self, record: Record, payload: list[bytes], size: int) -> Record:
         if size > LONGEST:
             self.dropped[f"payload of more than {LONGEST >> 20} MiB"] += 1
         elif payload:
@@ -173,10 +175,10 @@ class CompileLog:
         return record
 
 
-def _compile_id(said: dict[str, Any]) -> str | None:
-    """The id as torch prints it: `0/1`, and `!2/0/1` inside of compiled autograd."""
-    frame = [said.get("frame_id"), said.get("frame_compile_id")]
+def _compile_id(fields: dict[str, Any]) -> str | None:
+    """Return the id as torch prints it: `0/1`, or `!2/0/1` inside compiled autograd."""
+    frame = [fields.get("frame_id"), fields.get("frame_compile_id")]
     parts = [str(part) for part in frame if isinstance(part, int)]
-    if isinstance(outer := said.get("compiled_autograd_id"), int):
+    if isinstance(outer := fields.get("compiled_autograd_id"), int):
         return "/".join([f"!{outer}", *parts])
     return "/".join(parts) if len(parts) == len(frame) else None

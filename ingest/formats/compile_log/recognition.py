@@ -1,17 +1,18 @@
-"""Recognising compile logs, by the first lines of their records."""
+"""Recognition of compile logs by the first lines of their records."""
 
 import re
 
 START = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\]\n]*\] \{")
 ANY_START = re.compile(b"^" + START.pattern, re.MULTILINE)
-SEARCHED = 1 << 20  # bytes, for a record after damage
+SEARCHED = 1 << 20  # bytes searched for a record if the file begins with damage
 HEADER = re.compile(rb"[VDIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) [^\]]*\] (\{.*\})\s*")
 
 
 def is_compile_log(head: bytes) -> bool:
-    """Whether a file that begins so is a compile log: with a record, or with damage and records.
+    """Return whether a file with these first bytes is a compile log.
 
-    Other text may quote a record: after damage, at least half of the lines must be of records.
+    It begins with a record, or with damage and then records. As other text may quote a record,
+    at least half of the lines must belong to records if the file begins with damage.
     """
     if START.match(head):
         return True
@@ -20,7 +21,10 @@ def is_compile_log(head: bytes) -> bool:
 
 
 def _is_mostly_records(lines: list[bytes]) -> bool:
-    """A payload without its record, as after a cut, tells nothing."""
+    """Return whether at least half of the lines belong to records.
+
+    A payload whose record is missing counts for neither side.
+    """
     of_records = others = 0
     in_record = False
     for line in filter(bytes.strip, lines):

@@ -1,4 +1,4 @@
-"""Rows on their way from compile logs into the staged tables."""
+"""Buffering of rows from compile logs for the staged tables."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ingest.formats.compile_log.graphs import Graph
 from ingest.formats.compile_log.reader import Record
 from ingest.formats.staging import Staging
 
-ROWS = 20_000
+BATCH_ROWS = 20_000
 TEXTS = pa.list_(pa.string())
 SCHEMAS = {
     "staged_compile_records": pa.schema(
@@ -71,7 +71,7 @@ SCHEMAS = {
 
 
 class Rows:
-    """Rows on their way into the staged tables, a batch at a time."""
+    """A buffer of rows, inserted into the staged tables in batches."""
 
     def __init__(self, staging: Staging, source_id: int) -> None:
         self._staging = staging
@@ -81,22 +81,26 @@ class Rows:
         self._graphs = 0
 
     def add(self, table: str, *values: Any) -> None:
+        """Add a row to a table."""
         self._rows[table].append(tuple(map(_storable, values)))
         self._count += 1
-        if self._count >= ROWS:
+        if self._count >= BATCH_ROWS:
             self.flush()
 
     def add_record(
         self, record: Record, time_ns: int | None, what: str, body: str | None, stack: str | None
     ) -> None:
-        place = (record.ordinal, record.compile_id, record.attempt)
-        self.add("staged_compile_records", *place, what, time_ns, body, stack or None)
+        """Add a row for a record."""
+        compilation = (record.ordinal, record.compile_id, record.attempt)
+        self.add("staged_compile_records", *compilation, what, time_ns, body, stack or None)
 
     def add_graph(self, graph: Graph) -> None:
+        """Add a graph, its nodes, their origins and its kernel calls."""
         number = self._graphs
         self._graphs += 1
-        place = (number, graph.ordinal, graph.compile_id, graph.attempt)
-        self.add("staged_graphs", *place, graph.key, graph.aot_id, bool(graph.origins))
+        compilation = (graph.ordinal, graph.compile_id, graph.attempt)
+        has_origins = bool(graph.origins)
+        self.add("staged_graphs", number, *compilation, graph.key, graph.aot_id, has_origins)
         for stage, printed in (("program", graph.program), ("aten", graph.lowered)):
             for node in printed:
                 self.add("staged_nodes", number, stage, *node)
@@ -106,7 +110,7 @@ class Rows:
             self.add("staged_kernel_calls", number, *call)
 
     def flush(self) -> None:
-        """Hands all rows over."""
+        """Insert all buffered rows into their tables."""
         for table, rows in self._rows.items():
             if not rows:
                 continue
@@ -122,7 +126,7 @@ class Rows:
         self._count = 0
 
     def discard(self) -> None:
-        """Takes everything back."""
+        """Delete all rows of the file from the staged tables."""
         for table in SCHEMAS:
             self._staging.connection.execute(
                 f"DELETE FROM {table} WHERE source_id = $1", [self._source_id]
@@ -130,7 +134,7 @@ class Rows:
 
 
 def _storable(value: Any) -> Any:
-    """A text that can be stored; anything else as it is."""
+    """Return the value with invalid characters in texts replaced."""
     if isinstance(value, list):
         return list(map(_storable, value))
     if not isinstance(value, str) or value.isascii():

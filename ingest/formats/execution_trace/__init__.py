@@ -1,1 +1,1 @@
-"""Execution traces as `torch.profiler.ExecutionTraceObserver` writes them."""
+"""Execution traces of `torch.profiler.ExecutionTraceObserver`."""

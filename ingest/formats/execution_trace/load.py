@@ -1,4 +1,4 @@
-"""Reading execution traces into the scratch database."""
+"""Loading of execution traces into the scratch database."""
 
 from ingest.errors import ProfileError
 from ingest.formats.execution_trace.reader import ExecutionTrace
@@ -8,10 +8,10 @@ from ingest.units import counted
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads an execution trace into table `staged_execution_nodes`, and counts its nodes.
+    """Read an execution trace into table `staged_execution_nodes`, and count its nodes.
 
-    Its process id finds the trace of the same process. Raises ProfileError where no node can be
-    read.
+    The process id connects it to the trace of the same process. Raises ProfileError if no node can
+    be read.
     """
     trace = ExecutionTrace(source.path, progress)
     for nodes in trace.batches():
@@ -26,7 +26,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     source.json_bytes = trace.json_bytes
     source.events = trace.nodes + trace.unread
     if not trace.nodes and (trace.unread or trace.fault):
-        fault = trace.fault or "damaged, or of a schema without attrs"
+        fault = trace.fault or "the nodes are damaged, or have no attrs"
         raise ProfileError(f"{source.path}: no node can be read: {fault}")
     if trace.unread:
         source.dropped = {"damaged node": trace.unread}

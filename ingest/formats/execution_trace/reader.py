@@ -1,4 +1,4 @@
-"""Reading what `ExecutionTraceObserver` writes: a JSON object of nodes, one for each operator."""
+"""Reading of execution traces: JSON objects with a list of nodes, one for each operator."""
 
 import json
 import re
@@ -36,9 +36,11 @@ SCHEMA = pa.schema(
 
 @dataclass
 class ExecutionTrace:
-    """A file of nodes. What it says of itself, and what could not be read, is known at the end.
+    """Reader of an execution trace. The attributes are complete after `batches()`.
 
-    `fault`: why the file ends early; empty where it is whole.
+    `metadata`: the keys of the file before the nodes. `json_bytes`: size of the decompressed file.
+    `nodes`: number of nodes read. `unread`: number of damaged nodes. `fault`: why the file ends
+    early; empty if it is complete.
     """
 
     path: Path
@@ -50,9 +52,9 @@ class ExecutionTrace:
     fault: str = ""
 
     def batches(self) -> Iterator[pa.Table]:
-        """The nodes, in the file's order, with the columns of `SCHEMA`.
+        """Yield the nodes in file order, with the columns of `SCHEMA`.
 
-        Raises ProfileError for a file that holds no nodes, or is too long.
+        Raises ProfileError if the file holds no nodes, or more than 2 GiB of JSON.
         """
         text = self._text()
         first = NODES.search(text)
@@ -64,7 +66,7 @@ class ExecutionTrace:
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
             node = _node(text[start:end])
             if node is None and end == len(text):
-                self.fault = self.fault or f"ends in node {self.nodes + self.unread:,}"
+                self.fault = self.fault or f"the file ends in node {self.nodes + self.unread:,}"
             elif node is None:
                 self.unread += 1
             else:
@@ -92,27 +94,27 @@ class ExecutionTrace:
 
 
 def _node(text: str) -> dict[str, Any] | None:
-    """The columns of a node at the beginning of a text; None where it cannot be read."""
+    """Return the columns of the node at the start of a text, or None if it is damaged."""
     try:
-        said, end = DECODER.raw_decode(text)
+        node, end = DECODER.raw_decode(text)
     except (ValueError, RecursionError):
         repaired = NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])}{m[3]}", text, count=1)
         try:
-            said, end = DECODER.raw_decode(repaired)
+            node, end = DECODER.raw_decode(repaired)
         except (ValueError, RecursionError):
             return None
         text = repaired
     if not END.match(text, end):
         return None
     try:
-        attributes = {each["name"]: each.get("value") for each in said.get("attrs", [])}
-        sides = {side: said.get(side) or {} for side in SIDES}
+        attributes = {each["name"]: each.get("value") for each in node.get("attrs", [])}
+        sides = {side: node.get(side) or {} for side in SIDES}
         return {
-            "node_id": _number(said.get("id")),
-            "ctrl_deps": _number(said.get("ctrl_deps")),
+            "node_id": _number(node.get("id")),
+            "ctrl_deps": _number(node.get("ctrl_deps")),
             "rf_id": _number(attributes.get("rf_id")),
             **{name: _number(attributes.get(name)) for name in NUMBERS},
-            "name": str(said["name"]),
+            "name": str(node["name"]),
             **{name: str(attributes.get(name) or "") or None for name in TEXTS},
             **{
                 f"{side}_{aspect}": json.dumps(values.get(aspect))

@@ -1,4 +1,4 @@
-"""Recognising execution traces."""
+"""Recognition of execution traces."""
 
 import re
 
@@ -9,6 +9,9 @@ NODES = re.compile(rb'"nodes"\s*:\s*\[')
 
 
 def is_execution_trace(head: bytes) -> bool:
-    """Whether a file that begins so is an execution trace: its schema's version, then nodes."""
+    """Return whether a file with these first bytes is an execution trace.
+
+    It begins with the version of its schema, and its nodes follow.
+    """
     text = head.lstrip(BLANK_START)
     return bool(SCHEMA.match(text) and NODES.search(text))

@@ -1,1 +1,1 @@
-"""Traces as torch.profiler (Kineto) writes them, whole or damaged."""
+"""Traces of torch.profiler (Kineto), intact or damaged."""

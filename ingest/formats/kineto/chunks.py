@@ -1,4 +1,4 @@
-"""Cutting a block of JSON between objects, by vectorised byte comparison and without a copy."""
+"""Cutting of JSON text between objects, by vectorised byte comparison and without copies."""
 
 import numpy as np
 import numpy.typing as npt
@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from ingest.arrow import arrow_of
 
-LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; those longer, each for itself
-MOST_STEPS = 64  # over white space, one byte at a time
+LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; longer ones are parsed one by one
+MOST_STEPS = 64  # over white space, one byte each
 OPEN, CLOSE, COMMA, SPACE = b"{"[0], b"}"[0], b","[0], b" "[0]
 
 PIECE_SCHEMA = pa.schema(
@@ -24,7 +24,7 @@ Positions = npt.NDArray[np.int64]
 
 
 def cuts(buffer: bytes) -> tuple[Positions, Positions]:
-    """Where in `buffer` a `}` ends that a comma and a `{` follow, and where that `{` stands."""
+    """Find each `}` that is followed by a comma and a `{`: its end, and the start of that `{`."""
     text = np.frombuffer(buffer, np.uint8)
     closings = np.flatnonzero(text == CLOSE)
     after = _skip_space(text, closings + 1)
@@ -38,34 +38,34 @@ def cuts(buffer: bytes) -> tuple[Positions, Positions]:
 def batch(
     buffer: bytes, starts: Positions, ends: Positions, offset: int, first: int
 ) -> pa.RecordBatch:
-    """The slices of `buffer`, which begins at `offset` in the file, numbered from `first`.
+    """Return slices of `buffer` as pieces numbered from `first`.
 
-    The text of a long piece is left empty.
+    `offset`: the position of `buffer` in the file. The text of a long piece is left empty.
     """
-    shown = np.where(ends - starts > LONG_PIECE, starts, ends)
+    text_ends = np.where(ends - starts > LONG_PIECE, starts, ends)
     return pa.record_batch(
         [
             arrow_of(np.arange(first, first + len(starts))),
             arrow_of(starts + offset),
             arrow_of(ends + offset),
-            _string_views(buffer, starts, shown),
+            _string_views(buffer, starts, text_ends),
         ],
         schema=PIECE_SCHEMA,
     )
 
 
 def batch_of(*pieces: Piece) -> pa.RecordBatch:
-    """A batch of these pieces."""
+    """Return a batch of these pieces."""
     *numbers, texts = zip(*pieces, strict=True)
     encoded = [text.encode() for text in texts]
     bounds = np.cumsum([0, *map(len, encoded)])
-    buffer = b"".join(encoded) or b" "  # `_string_views` reads one byte at least
+    buffer = b"".join(encoded) or b" "  # `_string_views` reads at least one byte
     views = _string_views(buffer, bounds[:-1], bounds[1:])
     return pa.record_batch([*(arrow_of(np.array(n)) for n in numbers), views], schema=PIECE_SCHEMA)
 
 
 def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
-    """Each position moved to the next byte that is not white space, at most the last byte."""
+    """Move each position to the next byte that is not white space, at most to the last byte."""
     last = len(text) - 1
     positions = np.minimum(positions, last)
     pending = np.flatnonzero(text[positions] <= SPACE)
@@ -74,22 +74,22 @@ def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
             return positions
         positions[pending] = np.minimum(positions[pending] + 1, last)
         pending = pending[(text[positions[pending]] <= SPACE) & (positions[pending] < last)]
-    if len(pending):  # more white space than anyone indents with
+    if len(pending):  # more white space than any indentation
         solid = np.append(np.flatnonzero(text > SPACE), last)
-        places = np.searchsorted(solid, positions[pending])
-        positions[pending] = solid[np.minimum(places, len(solid) - 1)]
+        following = np.searchsorted(solid, positions[pending])
+        positions[pending] = solid[np.minimum(following, len(solid) - 1)]
     return positions
 
 
 def _string_views(buffer: bytes, starts: Positions, ends: Positions) -> pa.Array:
-    """Arrow string views of the slices: length, first four bytes, buffer number, position."""
+    """Return Arrow string views of the slices: length, first four bytes, buffer, position."""
     text = np.frombuffer(buffer, np.uint8)
     views = np.zeros((len(starts), 4), np.int32)
     views[:, 0] = ends - starts
     first_bytes = text[np.minimum(starts[:, None] + np.arange(4), len(text) - 1)]
     views[:, 1] = first_bytes.view(np.int32)[:, 0]
     views[:, 3] = starts
-    for row in np.flatnonzero(ends - starts <= 12):  # so short, a text lies inside its view
+    for row in np.flatnonzero(ends - starts <= 12):  # a view contains a text that is so short
         content = buffer[starts[row] : ends[row]].ljust(12, b"\0")
         views[row, 1:] = np.frombuffer(content, np.int32)
     buffers = [None, pa.py_buffer(views), pa.py_buffer(buffer)]

@@ -1,7 +1,7 @@
-"""What can be read of a piece of `traceEvents` that is not simply one event.
+"""Reading of a piece of `traceEvents` that is not exactly one event.
 
-Each byte is taken for a character (Latin-1) while the structure is read, so that places in the text
-are places in the file; what the strings say is decoded afterwards.
+The structure is read with one character per byte (Latin-1), so that positions in the text are
+positions in the file. Strings are decoded afterwards.
 """
 
 import re
@@ -17,17 +17,17 @@ EVENT_LIMIT = 16 << 20
 WINDOW_BYTES = 4 << 10
 LARGE_WINDOW = 1 << 20
 REQUOTED_BYTES = 64 << 10
-MOST_TRIES = 100  # places in a damaged piece at which an event might begin
-CUT_WORD = 10  # a text that fails so few characters before its end may be a cut word or number
+MOST_TRIES = 100  # positions in a damaged piece at which an event might begin
+CUT_WORD = 10  # an error so few characters before the end may be a truncated word or number
 BETWEEN = re.compile(r"[\s,\0]+")
 AFTER_ELEMENT = re.compile(r"[\s\0]*(?:[,\]{]|\Z)")
 ARRAY_END = re.compile(r'\](?=\s*(?:,\s*"|\}|\0*\Z))')
 CONTROL = re.compile(r"[\x00-\x1f]")
-LENIENT = re.compile(  # what DuckDB takes for JSON and Python does not, outside of strings
+LENIENT = re.compile(  # text outside strings that DuckDB accepts as JSON and Python does not
     r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|(?<![\[{,:]),(?=\s*[\]}])|(?<!\w)-?(?i:nan|inf(?:inity)?)\b',
     re.DOTALL,
 )
-NAME = re.compile(  # and the key after it, which tells where a name with quotes in it ends
+NAME = re.compile(  # with the next key, which shows where a name that contains quotes ends
     r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
 )
 BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
@@ -35,11 +35,11 @@ BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
 NO_EVENT = "not an event"
 NO_JSON = "not valid JSON"
 TOO_LONG = f"longer than {EVENT_LIMIT >> 20} MiB"
-QUOTES = "quotes in its name were not escaped"
+QUOTES = "unescaped quotes in the name"
 CHARACTERS = "characters that JSON does not allow"
 
 STRICT = JSONDecoder()
-FRUGAL = JSONDecoder(  # whether a long text is an event, without most of what it holds
+FRUGAL = JSONDecoder(  # shows whether a long text is an event without keeping most of its content
     strict=False,
     object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k in ("ph", "name", "ts")} or None,
     parse_int=lambda digits: None,
@@ -50,9 +50,9 @@ IsEnd = Callable[[int, bool], bool]
 
 
 class Found(NamedTuple):
-    """What stands from `start` to `end`: an event's text, or the reason why nothing was kept.
+    """An element from `start` to `end`: an event's text, or the reason why nothing was kept.
 
-    The `]` that ends the array has neither. `fault`: what was mended in the event.
+    The `]` that ends the array has neither. `fault`: what was repaired in the event.
     """
 
     start: int
@@ -63,9 +63,10 @@ class Found(NamedTuple):
 
 
 def read_piece(content: Content, start: int, end: int, is_end: IsEnd) -> Iterator[Found]:
-    """What stands from `start` to `end`, in order; the last may reach beyond `end`.
+    """Yield the elements from `start` to `end`, in order. The last one may reach beyond `end`.
 
-    `is_end` tells of a `]` whether the array may end there, between events or amid damage.
+    `is_end`: takes the position of a `]` and whether it is amid damage. Returns whether the array
+    may end there.
     """
     position = start
     while position < end:
@@ -85,9 +86,9 @@ def read_piece(content: Content, start: int, end: int, is_end: IsEnd) -> Iterato
 
 
 def _event(content: Content, position: int) -> Found | None:
-    """The event at `position`, or what else is JSON there; None if nothing is.
+    """Return the event, or other JSON value, at `position`. None if there is no valid JSON.
 
-    Reads on until the text suffices: an error that stays the same with more text is one.
+    Reads more text until it suffices. An error that stays the same with more text is final.
     """
     size, before = WINDOW_BYTES, ""
     while True:
@@ -102,25 +103,25 @@ def _event(content: Content, position: int) -> Found | None:
                 return None
             before = str(error)
             size *= 8
-        except (ValueError, RecursionError):  # a number, or a depth, that Python does not read
+        except (ValueError, RecursionError):  # a number or a depth that Python cannot read
             if not text.startswith("{"):
                 return None
-            if length := _closed(text):
-                return Found(position, position + length, *_mended(text[:length]))
+            if length := _closing(text):
+                return Found(position, position + length, *_repaired(text[:length]))
             if len(text) < size or size >= EVENT_LIMIT:
                 return None
             size *= 8
     if not _is_event(value):
-        # Between events a stray quote begins a string, but hardly one that a comma follows.
+        # A stray quote between events may begin a string, but hardly one before a comma.
         is_element = AFTER_ELEMENT.match(text, length)
         return Found(position, position + length, reason=NO_EVENT) if is_element else None
-    return Found(position, position + length, *_mended(text[:length]))
+    return Found(position, position + length, *_repaired(text[:length]))
 
 
 def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
-    """The value at the start of `text`, and its length, if it is JSON as DuckDB reads it.
+    """Return the value at the start of `text`, and its length, if DuckDB would accept it as JSON.
 
-    So an event is judged the same whether DuckDB has tried it or, as the last one, has not.
+    This treats all events alike: DuckDB has tried most of them, but not, for example, the last.
     """
     try:
         return decoder.raw_decode(text)
@@ -129,32 +130,35 @@ def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
 
 
 def _as_strict(text: str) -> str:
-    """`text` without what only DuckDB takes for JSON, at the same length: `[1,]`, `-inf`."""
+    """Blank out what only DuckDB accepts as JSON (`[1,]`, `-inf`), keeping the length."""
     return LENIENT.sub(
         lambda found: found[1] or ("" if found[0] == "," else "0").rjust(len(found[0])), text
     )
 
 
 def _requoted(content: Content, position: int) -> Found | None:
-    """The event at `position` once the quotes in its name are escaped, as torch leaves them."""
+    """Return the event at `position` after escaping the quotes in its name, which torch does not.
+
+    None if that makes no event.
+    """
     text = _text(content, position, REQUOTED_BYTES)
     name = NAME.search(text) if text.startswith("{") else None
     if not name or EVENT_START.search(name[2]):
         return None
     escaped = BARE_QUOTE.sub(r'\1\\"', name[2])
     try:
-        mended = text[: name.start(2)] + escaped + text[name.end(2) :]
-        value, length = DECODER.raw_decode(mended)
+        repaired = text[: name.start(2)] + escaped + text[name.end(2) :]
+        value, length = DECODER.raw_decode(repaired)
     except (ValueError, RecursionError):
         return None
     end = length - len(escaped) + len(name[2])
     if end < name.end() or not _is_event(value):
         return None
-    return Found(position, position + end, _mended(mended[:length])[0], QUOTES)
+    return Found(position, position + end, _repaired(repaired[:length])[0], QUOTES)
 
 
 def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
-    """What cannot be read from `position` on: up to an event, or the array's end, or `end`."""
+    """Return the damage from `position` to the next event, the array's end, or `end`."""
     text = _text(content, position, min(end - position, EVENT_LIMIT))
     following = end
     for start in islice(EVENT_START.finditer(text, 1), MOST_TRIES):
@@ -172,8 +176,8 @@ def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
 
 
 def _is_cut(text: str) -> bool:
-    """Whether the text fails to be JSON only because it ends too early, amid open brackets."""
-    if _closed(text):
+    """Return whether the text is invalid JSON only because it ends early, within brackets."""
+    if _closing(text):
         return False
     try:
         DECODER.raw_decode(text)
@@ -184,8 +188,8 @@ def _is_cut(text: str) -> bool:
     return False
 
 
-def _closed(text: str) -> int:
-    """Where the brackets that open at the start of `text` are closed; 0 where they are not."""
+def _closing(text: str) -> int:
+    """Return the end of the bracket that closes the first one of `text`, or 0 if none does."""
     depth = 0
     for token in TOKEN.finditer(text):
         if token[0] in "{[":
@@ -205,8 +209,8 @@ def _is_event(value: Any) -> bool:
     )
 
 
-def _mended(recorded: str) -> tuple[str, str]:
-    """An event's text as DuckDB reads it, and what had to be mended for that."""
+def _repaired(recorded: str) -> tuple[str, str]:
+    """Return an event's text in a form that DuckDB can read, and what was repaired for that."""
     content = recorded.encode("latin-1")
     event, fault = content.decode("utf-8", "replace"), ""
     try:
@@ -215,8 +219,8 @@ def _mended(recorded: str) -> tuple[str, str]:
         pass
     except ValueError:
         event, fault = CONTROL.sub(" ", event), CHARACTERS
-    healed = without_lone_surrogates(event)
-    return healed, fault if healed == event else CHARACTERS
+    valid = without_lone_surrogates(event)
+    return valid, fault if valid == event else CHARACTERS
 
 
 def _text(content: Content, position: int, size: int) -> str:

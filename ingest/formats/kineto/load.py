@@ -1,4 +1,4 @@
-"""Reading traces into the scratch database, piece by piece."""
+"""Loading of traces into the scratch database, piece by piece."""
 
 import duckdb
 import pyarrow as pa
@@ -13,10 +13,10 @@ from ingest.units import counted
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads a trace into table `staged`, and fills in what `source` says of it.
+    """Read a trace into table `staged`, and fill in the attributes of `source`.
 
-    Raises ProfileError where the file holds no trace, or a damaged one of which no event can be
-    read. An intact trace may be empty: a profiler's schedule can end before its first step.
+    Raises ProfileError if the file holds no trace, or is damaged and has no readable event. An
+    intact trace may be empty: a profiler's schedule can end before its first step.
     """
     connection = staging.connection
     trace = KinetoTrace(source.path, progress)
@@ -42,7 +42,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Every event of the file is a row of `events` or `other_events`, or counted as dropped."""
+    """Count the events: each is a row of `events` or of `other_events`, or counted as dropped."""
     reasons = connection.execute(
         """
         SELECT

@@ -1,9 +1,9 @@
-"""Kineto chrome traces (torch.profiler, libkineto): a stream of events, and the metadata around it.
+"""Chrome traces of Kineto (torch.profiler, libkineto): a stream of events with metadata around it.
 
-The file is never held whole. Blocks of the decompressed JSON are cut between objects and handed on
-as pieces that DuckDB parses. A piece that DuckDB takes for one event was cut right, and what
-follows it begins between events: so the cutting needs no proof. Any other piece was cut inside an
-event, or holds damage, or the end of the array; `repair.py` reads it with care.
+The file is never in memory as a whole. Blocks of the decompressed JSON are cut between objects, and
+DuckDB parses the pieces. If DuckDB accepts a piece as one event, the cut was right, and the next
+piece begins between events. So the cuts need no other check. Any other piece was cut inside an
+event, is damaged, or holds the end of the array: `repair.py` reads it again.
 """
 
 import re
@@ -22,7 +22,7 @@ from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
 from ingest.formats.source import SourceWarning
 
-FIRST_LOOK = 16 << 10  # bytes behind a `]`, which mostly tell that it is within an event
+FIRST_LOOK = 16 << 10  # bytes after a `]`; they mostly suffice to show that it is inside an event
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
@@ -30,12 +30,12 @@ PHASE = re.compile(recognition.PHASE.pattern.decode())
 
 
 class KinetoTrace:
-    """One pass over a trace: iterate `batches()`, then tell `finish` where the array ends.
+    """Reader of a trace, in one pass: iterate `batches()`, then call `finish()`.
 
-    `pieces`: how many the file was cut into. `json_bytes`: decompressed size. `warnings`: what was
-    odd. After `finish`, `metadata`: every key of the file besides
-    `traceEvents`; `truncated`: whether the file ends too early. `progress` hears how many bytes of
-    the file on disk have been read so far.
+    `pieces`: number of pieces that the file was cut into. `json_bytes`: size of the decompressed
+    file. `warnings`: warnings about the file. `metadata`: every key of the file except
+    `traceEvents`, known after `finish()`. `truncated`: whether the file ends early, known after
+    `finish()`. `progress`: called with the bytes of the file on disk read so far.
     """
 
     def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
@@ -49,14 +49,14 @@ class KinetoTrace:
         self._file: BinaryIO
         self._blocks: Iterator[bytes]
         self._broken = ""
-        self._head = b""  # what precedes the array: nothing where it stands alone
+        self._head = b""  # the text before the array; empty if the file is only an array
         self._kept_from, self._kept = 0, b""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The pieces of `traceEvents`, and of what follows it, in file order.
+        """Yield the pieces of `traceEvents` and of the text after it, in file order.
 
-        A long piece, and the last one, have an empty text. Raises ProfileError where the file has
-        no `traceEvents`.
+        The text of a long piece, and of the last one, is left empty. Raises ProfileError if the
+        file has no `traceEvents`.
         """
         with self.path.open("rb") as file:
             self._file, self._blocks = file, blocks(file)
@@ -87,37 +87,38 @@ class KinetoTrace:
             self.pieces += 1
 
     def content(self) -> Content:
-        """The bytes of the file by their place; the last of them are still at hand."""
+        """Return access to the file's bytes by position. The last of them are still in memory."""
         return Content(self.path, self._kept_from, self._kept)
 
-    def is_end(self, content: Content, place: int, amid_damage: bool) -> bool:
-        """Whether the `]` at `place` can end the array: what follows is metadata, and no event.
+    def is_end(self, content: Content, position: int, amid_damage: bool) -> bool:
+        """Return whether the `]` at `position` can end the array: metadata follows, not an event.
 
-        Amid damage only metadata that is whole tells that from a `]` inside an event.
+        Amid damage the metadata must be complete, as the `]` may be inside an event.
         """
         if amid_damage:
-            keys = self._keys_after(content, place, FIRST_LOOK)
-            if keys.complete and keys.rest.strip(BLANK):  # the list ends within an event
+            keys = self._keys_after(content, position, FIRST_LOOK)
+            if keys.complete and keys.rest.strip(BLANK):  # this list ends inside an event
                 return False
-        keys = self._keys_after(content, place, METADATA_LIMIT)
+        keys = self._keys_after(content, position, METADATA_LIMIT)
         if amid_damage:
             return keys.complete and not keys.rest.strip(BLANK)
         return not PHASE.search(keys.rest)
 
-    def _keys_after(self, content: Content, place: int, limit: int) -> Keys:
-        after = _text(content.read(place + 1, limit))
+    def _keys_after(self, content: Content, position: int, limit: int) -> Keys:
+        after = _text(content.read(position + 1, limit))
         return leading_keys(after) if self._head else Keys({}, True, after)
 
     def finish(self, content: Content, array_end: int | None, lost: int) -> None:
-        """Reads the metadata around the array, whose `]` is at `array_end`.
+        """Read the metadata around the array.
 
-        Where the file ends before that, `lost` bytes follow the last whole event.
+        `array_end`: position of the array's `]`, or None if the file ends before it. Then `lost`
+        bytes follow the last complete event.
         """
         if self._head:
             self._take_keys(keys_before(_text(self._head)), "before")
         if array_end is None:
-            self._truncate(f"traceEvents: {lost:,} bytes after the last whole event were lost")
-            if self._head:  # a damaged event may hide the end of the array
+            self._truncate(f"traceEvents: {lost:,} bytes after the last complete event were lost")
+            if self._head:  # the end of the array may be inside a damaged event
                 tail = content.read(self.json_bytes - lost, METADATA_LIMIT)
                 self.metadata = known_keys(_text(tail)) | self.metadata
             return
@@ -129,14 +130,17 @@ class KinetoTrace:
             self.truncated = True
             self._warn("truncated", f"{self._broken}, after the last event")
         if "traceEvents" in self.metadata:
-            self._warn("second_trace_events", "a second traceEvents array was taken for metadata")
+            self._warn(
+                "second_trace_events",
+                "the file has a second traceEvents array, whose events were not read",
+            )
         if excess := len(after.strip(BLANK)):
             self._warn(
                 "bytes_after_end", f"{excess:,} bytes after the end of the trace were not read"
             )
 
     def _read(self) -> bytes:
-        """The next block; a damaged file counts as ended at the damage."""
+        """Return the next block. A damaged file ends at the damage."""
         block = b""
         try:
             block = next(filter(None, self._blocks), b"")
@@ -149,7 +153,7 @@ class KinetoTrace:
         return block
 
     def _read_head(self) -> bytes:
-        """The start of the events; what precedes them is kept."""
+        """Return the start of the events, and keep the text before them."""
         seen = b""
         array = None
         more = True
@@ -178,22 +182,25 @@ class KinetoTrace:
         reason = f", {self._broken}" if self._broken else ""
         self._warn("truncated", f"the file ends inside {where}{reason}")
 
-    def _take_keys(self, keys: Keys, place: str, unread: int = 0) -> str:
-        """Takes what could be read of the metadata, or still can; returns what follows it."""
+    def _take_keys(self, keys: Keys, side: str, unread: int = 0) -> str:
+        """Add readable keys to the metadata, and return the text after it.
+
+        `side`: `before` or `after` the events. `unread`: bytes beyond the limit on metadata.
+        """
         self.metadata |= keys.found
         if keys.complete:
             return keys.rest
         self.metadata = known_keys(keys.rest) | self.metadata
         lost = len(keys.rest.encode())
-        if place == "after" and not unread and not keys.rest.rstrip().endswith("}"):
+        if side == "after" and not unread and not keys.rest.rstrip().endswith("}"):
             self._truncate(f"the metadata after the events: {lost:,} bytes of it were lost")
         else:
             limit = f"longer than {METADATA_LIMIT:,} bytes"
-            fault = limit if unread else "not valid JSON, or nested deep"
+            fault = limit if unread else "not valid JSON, or nested too deeply"
             self._warn(
                 "metadata_incomplete",
-                f"the metadata {place} the events is {fault}: "
-                f"of its last {lost + unread:,} bytes only the known keys were read",
+                f"the metadata {side} the events is {fault}: "
+                f"only known keys were read from its last {lost + unread:,} bytes",
             )
         return ""
 

@@ -1,4 +1,4 @@
-"""Recognising traces."""
+"""Recognition of traces."""
 
 import re
 
@@ -10,9 +10,10 @@ PHASE = re.compile(rb'"ph"\s*:\s*"')
 
 
 def is_trace(head: bytes) -> bool:
-    """Whether a file that begins so is a trace: an object with `traceEvents`, or an array.
+    """Return whether a file with these first bytes is a trace.
 
-    An array alone is one of events, or empty. Text that only quotes a trace does not begin as JSON.
+    A trace is an object with the key `traceEvents`, an array of events, or an empty array. Text
+    that only quotes a trace does not begin as JSON.
     """
     text = head.lstrip(BLANK_START)
     if text.startswith(b"{"):

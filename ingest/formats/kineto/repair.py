@@ -1,4 +1,4 @@
-"""The pieces of a trace that DuckDB did not take for events: read with care, and accounted for."""
+"""Repair of the pieces of a trace that DuckDB did not accept as events."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ ORDINALS = 1_000_000_000_000
 def parse(
     connection: duckdb.DuckDBPyConnection, source_id: int, pieces: pa.RecordBatchReader
 ) -> None:
-    """Parses pieces of text into table `staged`."""
+    """Parse pieces of text into table `staged`."""
     connection.register("pieces", pieces)
     connection.execute(sql.query("parse"), {"source_id": source_id})
     connection.unregister("pieces")
@@ -34,9 +34,10 @@ def parse(
 def repair_events(
     connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace
 ) -> None:
-    """Puts the events in the pieces that are none in their place, and finds the array's end.
+    """Replace the rejected pieces by the events in them, and find the end of the array.
 
-    What is mended or dropped is counted in `source`; `trace` gets to know its metadata.
+    Warns of repaired and dropped pieces, counts the dropped ones in `source.dropped`, and reads the
+    metadata of `trace`.
     """
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE rejected AS SELECT event_id % $2 AS ordinal, "
@@ -60,9 +61,10 @@ def repair_events(
 
 
 class Repair:
-    """The way through the rejected pieces of one trace, in the order of the file.
+    """One pass over the rejected pieces of a trace, in file order.
 
-    `array_end`: where its `]` is. `lost`: bytes after the last whole event of a file without one.
+    `array_end`: position of the array's `]`, or None if the file has none. Then `lost` is the
+    number of bytes after the last complete event.
     """
 
     def __init__(
@@ -83,15 +85,15 @@ class Repair:
         self._content = content
         self._events: list[Piece] = []  # to be written
         self._characters = 0
-        self._further = trace.pieces  # numbers the events that share a piece with others
-        self._damage: Found | None = None  # that may go on in the next piece
+        self._next_number = trace.pieces  # for further events of the same piece
+        self._damage: Found | None = None  # may continue in the next piece
 
     def read(self) -> None:
-        """Reads all rejected pieces and writes the events in them."""
+        """Read all rejected pieces and write the events in them."""
         self._delete("phase IS NULL", 0, self._trace.pieces)
         position, before = 0, -1
         for ordinal, start, end, followed in self._rejected():
-            if start < position:  # an event reaches into this piece: all between are parts of it
+            if start < position:  # an event reaches into this piece; those between are parts of it
                 self._delete("true", before + 1, ordinal)
             elif before + 1 < ordinal:
                 self._end_damage()
@@ -102,7 +104,7 @@ class Repair:
                 position = found.end
                 if found.event:
                     self._keep(number, found)
-                    number, self._further = self._further, self._further + 1
+                    number, self._next_number = self._next_number, self._next_number + 1
                 elif found.reason:
                     self._drop(found)
                 else:
@@ -118,7 +120,7 @@ class Repair:
         self._count_refused()
 
     def _rejected(self) -> Iterator[tuple[int, int, int, bool]]:
-        """Number, start and end of each rejected piece, and whether events follow it."""
+        """Yield number, start and end of each rejected piece, and whether events follow it."""
         query = "FROM rejected WHERE ordinal > $1 ORDER BY ordinal LIMIT $2"
         left = self._connection.execute("SELECT count(*) FROM rejected").fetchall()[0][0]
         last = -1
@@ -127,10 +129,10 @@ class Repair:
                 yield last, start, end, self._trace.pieces - last > left
                 left -= 1
 
-    def _is_end(self, followed: bool, place: int, amid_damage: bool) -> bool:
+    def _is_end(self, followed: bool, position: int, amid_damage: bool) -> bool:
         if followed and amid_damage:
             return False
-        return self._trace.is_end(self._content, place, amid_damage)
+        return self._trace.is_end(self._content, position, amid_damage)
 
     def _keep(self, number: int, found: Found) -> None:
         self._end_damage()
@@ -144,7 +146,7 @@ class Repair:
             self._write()
 
     def _drop(self, found: Found) -> None:
-        """Takes what follows damage, and does not look like an event, for a part of it."""
+        """Count a dropped element, or extend the damage before it unless it looks like an event."""
         start = self._content.read(found.start, 64).decode("latin-1")
         if self._damage and not EVENT_START.match(start):
             self._damage = self._damage._replace(end=found.end)
@@ -161,12 +163,12 @@ class Repair:
             self._count(TOO_LONG if too_long else damage.reason, 1, damage.start)
         self._damage = None
 
-    def _count(self, reason: str, number: int, place: int) -> None:
+    def _count(self, reason: str, number: int, position: int) -> None:
         self.dropped[reason] += number
-        self.first_dropped.setdefault(reason, place)
+        self.first_dropped.setdefault(reason, position)
 
     def _write(self) -> None:
-        """Parses the events gathered so far; a long one comes alone, and may need more memory."""
+        """Parse the events collected so far. A long one is alone, and may need more memory."""
         if not self._events:
             return
         _, first, _, _ = self._events[0]
@@ -185,18 +187,18 @@ class Repair:
         self._events, self._characters = [], 0
 
     def _count_refused(self) -> None:
-        """What DuckDB does not take for an event even so."""
-        [(refused, place)] = self._connection.execute(
+        """Count and delete the pieces that DuckDB still does not accept as events."""
+        [(refused, position)] = self._connection.execute(
             "SELECT count(*), min((args ->> 'from_byte')::BIGINT) FROM staged "
             "WHERE source_id = $1 AND phase IS NULL",
             [self._source_id],
         ).fetchall()
         if refused:
-            self._count(NO_EVENT, refused, place)
-            self._delete("phase IS NULL", 0, self._further)
+            self._count(NO_EVENT, refused, position)
+            self._delete("phase IS NULL", 0, self._next_number)
 
     def _delete(self, condition: str, start: int, end: int) -> None:
-        """Deletes what the condition holds for of the pieces numbered from `start` to `end`."""
+        """Delete the rows of pieces `start` to `end` (exclusive) that meet the condition."""
         if start < end:
             first = self._source_id * ORDINALS
             self._connection.execute(

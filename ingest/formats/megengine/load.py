@@ -1,4 +1,4 @@
-"""Reading profiles of MegEngine into the scratch database."""
+"""Loading of MegEngine profiles into the scratch database."""
 
 import gc
 from collections.abc import Iterator
@@ -26,10 +26,10 @@ NOT_COMPLETE = "time without a valid start and end"
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads a profile into table `staged_megengine`, and its times into `staged`.
+    """Read a profile into table `staged_megengine`, and its times into `staged`.
 
-    `events` counts the times of operators, each on a thread or on a comp node. Raises ProfileError
-    where no entry can be read.
+    `source.events` counts the times of operators, each on a thread or on a comp node. Raises
+    ProfileError if no entry can be read.
     """
     with _no_garbage_collection():
         sections = _staged(source, staging, progress)
@@ -39,14 +39,14 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
 
 
 def _staged(source: Source, staging: Staging, progress: Progress) -> Sections:
-    """Reads the sections into `staged_megengine`."""
+    """Read the sections into `staged_megengine`."""
     sections = read_sections(source.path, progress)
     source.json_bytes = sections.json_bytes
     if not any(sections.found.values()):
         if sections.unread or sections.fault:
             reason = sections.fault or counted(sections.unread.total(), "damaged piece")
             raise ProfileError(f"{source.path}: no operator can be read: {reason}")
-        raise ProfileError(f"{source.path}: no operators: an empty profile")
+        raise ProfileError(f"{source.path}: the profile has no operators")
     for name, entries in sections.found.items():
         sections.unread[name] += _stage(staging.connection, source.source_id, name, entries)
     sections.unread = +sections.unread  # without zeros
@@ -55,7 +55,7 @@ def _staged(source: Source, staging: Staging, progress: Progress) -> Sections:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Objects of JSON are not garbage: to look for some would take two thirds of the time."""
+    """Disable garbage collection: JSON objects are not garbage, and it takes 2/3 of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -66,14 +66,14 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _stage(connection: duckdb.DuckDBPyConnection, source_id: int, name: str, entries: Any) -> int:
-    """Adds the entries of a section, each with its key; returns how many are nested too deep."""
+    """Insert the entries of a section with their keys. Return how many nest too deeply."""
     keyed = iter(entries.items() if isinstance(entries, dict) else enumerate(entries))
     first = unread = 0
     while batch := list(islice(keyed, BATCH)):
         if (text := json_of(batch)) is None:
-            whole = [entry for entry in batch if json_of(entry) is not None]
-            unread += len(batch) - len(whole)
-            text = json_of(whole)
+            readable = [entry for entry in batch if json_of(entry) is not None]
+            unread += len(batch) - len(readable)
+            text = json_of(readable)
         connection.execute(
             "INSERT INTO staged_megengine SELECT $1, $2, $3 + key::BIGINT, value ->> '$[0]', "
             "value -> '$[1]' FROM json_each($4)",
@@ -84,7 +84,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, source_id: int, name: str, ent
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source, sections: Sections) -> None:
-    """Counts what was read and what was not."""
+    """Count what was read and what was not, and warn of the latter."""
     [(complete, times, without)] = connection.execute(
         """
         SELECT count(side), count(*), (
@@ -116,7 +116,7 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source, sections: Sect
             f"{counted(entries, 'piece')} of section {name} could not be read",
         )
     if missing := [name for name in NEEDED if not sections.found.get(name)]:
-        source.warn("sections_missing", f"missing or empty: section {', '.join(missing)}")
+        source.warn("sections_missing", f"missing or empty sections: {', '.join(missing)}")
     if sections.bytes_after:
         after = counted(sections.bytes_after, "character")
         source.warn("bytes_after_end", f"{after} after the end of the profile were not read")

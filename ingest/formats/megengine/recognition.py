@@ -1,4 +1,4 @@
-"""Recognising profiles of MegEngine."""
+"""Recognition of MegEngine profiles."""
 
 import re
 
@@ -11,7 +11,10 @@ INNER = re.compile(
 
 
 def is_megengine(head: bytes) -> bool:
-    """Whether a file that begins so is a profile of MegEngine: one of its two sections is first."""
+    """Return whether a file with these first bytes is a profile of MegEngine.
+
+    It begins with one of the objects `profiler` and `graph_exec`.
+    """
     text = head.lstrip(BLANK_START)
     is_both = b'"profiler"' in text and b'"graph_exec"' in text
     return bool(SECTION.match(text) and (is_both or INNER.search(text)))

@@ -1,4 +1,4 @@
-"""The sections of a profile: its JSON, or of a damaged file what can be read of it."""
+"""Reading of the sections of a MegEngine profile, also of a damaged one."""
 
 import json
 import math
@@ -14,25 +14,27 @@ from ingest.errors import ProfileError
 from ingest.formats.io import blocks
 from ingest.formats.json_text import DECODER, nests_deeper, without_lone_surrogates
 
-LONGEST = 512 << 20  # bytes of JSON, which take seven times as much memory
+LONGEST = 512 << 20  # bytes of JSON; reading takes seven times as much memory
 NAMES = (
     "host", "device", "opr_footprint", "opr_internal_pf", "operator", "var", "mem_chunk", "comp_seq"
 )  # fmt: skip
 LISTS = ("comp_seq", "var")
-# A section of a damaged file, told from a thread named `host` by what comes first in it.
+# A section of a damaged file. Its first characters distinguish it from a thread named `host`.
 SECTION = re.compile(rf'"({"|".join(NAMES)})"\s*:\s*([\[{{])\s*(?=["\[\]{{}}0-9])')
 ENTRY = re.compile(r'"((?:chk)?\d+)"\s*:\s*')
 ITEM = re.compile(r'\s*,?\s*(?=[{"\d])')
 AFTER_ENTRY = re.compile(r"\s*[,}\]]")
-END = re.compile(rf"\s*\}}(?!\s*,?\s*{ENTRY.pattern})")  # of a section, and no stray brace
+END = re.compile(rf"\s*\}}(?!\s*,?\s*{ENTRY.pattern})")  # of a section; not a stray brace
 
 
 @dataclass
 class Sections:
-    """What a file holds: `found` by the names of `NAMES`, each an object or a list.
+    """The sections of a file.
 
-    `unread` counts the entries that could not be read, by section. `fault` says why the file ends
-    early; it is empty where it does not. `bytes_after` counts the characters after its end.
+    `found`: the sections by name (see `NAMES`), each an object or a list. `unread`: number of
+    entries that could not be read, by section. `fault`: why the file ends early; empty if it is
+    complete. `json_bytes`: size of the decompressed file. `bytes_after`: number of characters
+    after the end of the profile.
     """
 
     found: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +45,7 @@ class Sections:
 
 
 def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> Sections:
-    """Reads a profile. Raises ProfileError for one that is longer than 512 MiB of JSON."""
+    """Read a profile. Raises ProfileError if it is longer than 512 MiB of JSON."""
     content = bytearray()
     fault = ""
     with path.open("rb") as file:
@@ -62,14 +64,14 @@ def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> 
     sections = Sections(json_bytes=len(content), fault=fault)
     start = len(text) - len(text.lstrip())
     try:
-        whole, end = DECODER.raw_decode(text, start)
+        document, end = DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         _read_damaged(text, sections)
         if not (sections.fault or sections.unread):
-            sections.fault = "damaged between its sections, or at its end"
+            sections.fault = "the file is damaged between its sections or at its end"
         return sections
     sections.bytes_after = len(text[end:].strip())
-    sections.found = _sections_of(whole)
+    sections.found = _sections_of(document)
     for name, entries in list(sections.found.items()):
         if isinstance(entries, list) and name not in LISTS:
             sections.unread[name] += 1
@@ -78,9 +80,9 @@ def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> 
 
 
 def json_of(value: Any) -> str | None:
-    """The value as JSON; None where it is nested too deep.
+    """Return the value as JSON, or None if it nests too deeply.
 
-    JSON has no infinite numbers and no NaN: they are texts, as MegEngine writes them.
+    JSON has no infinity and no NaN: they become strings, as in MegEngine's own files.
     """
     try:
         try:
@@ -101,10 +103,10 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _sections_of(whole: Any) -> dict[str, Any]:
-    """The sections of an intact file. `graph_exec` stands beside `profiler`, or in it."""
-    profiler = _object(whole.get("profiler"))
-    graph = _object(whole.get("graph_exec")) or _object(profiler.get("graph_exec"))
+def _sections_of(document: Any) -> dict[str, Any]:
+    """Return the sections of an intact file. `graph_exec` is next to `profiler` or inside it."""
+    profiler = _object(document.get("profiler"))
+    graph = _object(document.get("graph_exec")) or _object(profiler.get("graph_exec"))
     found = profiler | graph
     return {
         name: found[name]
@@ -118,10 +120,10 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _read_damaged(text: str, sections: Sections) -> None:
-    """Reads each section entry by entry, and leaves out what cannot be read."""
+    """Read each section entry by entry, and skip unreadable entries."""
     starts = [match for match in SECTION.finditer(text) if _is_section(match, text)]
     ends = [*(match.start() for match in starts[1:]), len(text)]
-    for match, end in zip(starts, ends, strict=False):  # without starts there is an end
+    for match, end in zip(starts, ends, strict=False):  # there is an end even without starts
         name = match[1]
         read = partial(_read_object, name) if match[2] == "{" else _read_list
         values, unread, is_closed = read(text[match.end() : end])
@@ -129,30 +131,31 @@ def _read_damaged(text: str, sections: Sections) -> None:
         if unread:
             sections.unread[name] += unread
         if end == len(text) and not is_closed:
-            sections.fault = sections.fault or f"ends in section {name}"
+            sections.fault = sections.fault or f"the file ends in section {name}"
     if not sections.fault and not text.rstrip().endswith("}"):
-        last = f"after section {starts[-1][1]}" if starts else "before a section"
-        sections.fault = f"ends {last}"
+        last = f"after section {starts[-1][1]}" if starts else "before its first section"
+        sections.fault = f"the file ends {last}"
 
 
 def _is_section(match: re.Match[str], text: str) -> bool:
-    """Whether it is a section: keys of other objects with the same name hold other things."""
+    """Return whether it is a section, and not a key with the same name in another object."""
     if match[2] == "[":
         return match[1] in LISTS
     return text[match.end()] == "}" or bool(ENTRY.match(text, match.end()))
 
 
 def _read_object(name: str, text: str) -> tuple[dict[str, Any], int, bool]:
-    """The entries of section `name`, how many cannot be read, and whether the section ends.
+    """Return the entries of section `name`, the number of unreadable ones, and whether it ends.
 
-    Where the name of the next section is damaged, its entries follow: they cannot be read.
+    If the name of the next section is damaged, that section's entries follow: they count as
+    unreadable.
     """
     found: dict[str, Any] = {}
     unread = 0
     position = read_until = 0
     while entry := ENTRY.search(text, position):
         value, position = _value(text, entry.end())
-        if position == entry.end() or entry[1] in found or _is_of_other(name, value):
+        if position == entry.end() or entry[1] in found or _is_of_other_section(name, value):
             unread += 1
         else:
             found[entry[1]] = value
@@ -164,13 +167,13 @@ def _read_object(name: str, text: str) -> tuple[dict[str, Any], int, bool]:
     return found, unread, position == read_until and "}" in text[position:]
 
 
-def _is_of_other(name: str, value: Any) -> bool:
-    """Whether an entry says itself that it belongs to another section."""
+def _is_of_other_section(name: str, value: Any) -> bool:
+    """Return whether an entry's `node_type` names another section."""
     return isinstance(value, dict) and value.get("node_type", name) != name
 
 
 def _read_list(text: str) -> tuple[list[Any], int, bool]:
-    """The leading items of a list, whether more follow, and whether the list ends."""
+    """Return a list's readable leading items, 1 if unreadable ones follow, and whether it ends."""
     found: list[Any] = []
     position = 0
     while item := ITEM.match(text, position):
@@ -182,7 +185,7 @@ def _read_list(text: str) -> tuple[list[Any], int, bool]:
 
 
 def _value(text: str, start: int) -> tuple[Any, int]:
-    """The value at `start`, and where it ends: at `start`, if it cannot be read."""
+    """Return the value at `start` and its end. The end is `start` if the value is unreadable."""
     try:
         value, end = DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Memory timelines as `export_memory_timeline` writes them."""
+"""Memory timelines of torch.profiler's `export_memory_timeline`."""

@@ -1,4 +1,4 @@
-"""Reading memory timelines into the scratch database."""
+"""Loading of memory timelines into the scratch database."""
 
 import pyarrow as pa
 
@@ -8,9 +8,9 @@ from ingest.formats.staging import Progress, Staging
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads a memory timeline into table `staged_actions`, and counts its actions.
+    """Read a memory timeline into table `staged_actions`, and count its actions.
 
-    Raises ProfileError where the file is no memory timeline.
+    Raises ProfileError if the file is not a memory timeline.
     """
     actions, source.json_bytes = read_memory_timeline(source.path, progress)
     source.events = len(actions)

@@ -1,4 +1,4 @@
-"""Reading what `export_memory_timeline` writes as `.raw.json.gz`: actions with categories."""
+"""Reading of memory timelines (`.raw.json.gz`): allocator actions with categories."""
 
 import json
 from collections.abc import Callable
@@ -29,11 +29,11 @@ SCHEMA = pa.schema(
 def read_memory_timeline(
     path: Path, progress: Callable[[int], None] | None = None
 ) -> tuple[pa.Table, int]:
-    """The actions in the file's order, and the bytes of JSON they were read from.
+    """Return the actions in file order, and the size of the decompressed file.
 
-    Columns: `time_ns` (Unix time; null for what was there at the start), `action`,
-    `change_bytes` (signed), `category`. torch numbers the actions from 1, and older versions from
-    0. Raises ProfileError for a file that is no such list.
+    Columns: `time_ns` (Unix time; null for memory that was allocated before the start), `action`,
+    `change_bytes` (signed), `category`. torch numbers the actions from 1, older versions from 0.
+    Raises ProfileError if the file is not such a list.
     """
     text = bytearray()
     with path.open("rb") as file:
@@ -52,19 +52,26 @@ def read_memory_timeline(
         raise ProfileError(f"{path}: not valid JSON: {error}") from error
     first = 0 if any(isinstance(row, list) and row[1:2] == [0] for row in rows) else 1
     columns = zip(
-        *(_action(path, place, row, first) for place, row in enumerate(rows)), strict=True
+        *(_action(path, number, row, first) for number, row in enumerate(rows)), strict=True
     )
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     return pa.table(arrays or [[]] * len(SCHEMA), schema=SCHEMA), len(text)
 
 
-def _action(path: Path, place: int, row: Any, first: int) -> tuple[int | None, str, int, str]:
-    """One row `[time in ns, action, signed bytes, category]`."""
-    numbers = isinstance(row, list) and len(row) == 4
-    if not numbers or any(type(value) is not int or abs(value) >= 1 << 63 for value in row):
-        raise ProfileError(f"{path}: row {place:,} is not of four integers: no raw memory timeline")
+def _action(path: Path, number: int, row: Any, first: int) -> tuple[int | None, str, int, str]:
+    """Return the columns of a row `[time in ns, action, signed bytes, category]`.
+
+    `first`: the number of the first action, 0 or 1.
+    """
+    is_quadruple = isinstance(row, list) and len(row) == 4
+    if not is_quadruple or any(type(value) is not int or abs(value) >= 1 << 63 for value in row):
+        raise ProfileError(
+            f"{path}: row {number:,} is not a list of four integers: not a raw memory timeline"
+        )
     time_ns, action, change_bytes, category = row
     if not (first <= action < first + len(ACTIONS) and 0 <= category < len(CATEGORIES)):
-        raise ProfileError(f"{path}: row {place:,}: no action {action} or category {category}")
+        raise ProfileError(
+            f"{path}: row {number:,}: unknown action {action} or category {category}"
+        )
     named = ACTIONS[action - first]
     return None if time_ns < 0 else time_ns, named, change_bytes, CATEGORIES[category]

@@ -1,4 +1,4 @@
-"""Recognising memory timelines."""
+"""Recognition of memory timelines."""
 
 import re
 
@@ -8,5 +8,5 @@ FIRST_ROW = re.compile(rb"\[\s*\[\s*-?\d+\s*,")
 
 
 def is_timeline(head: bytes) -> bool:
-    """Whether a file that begins so is a memory timeline: rows that begin with integers."""
+    """Return whether a file with these first bytes is a memory timeline: lists of integers."""
     return bool(FIRST_ROW.match(head.lstrip(BLANK_START)))

@@ -1,1 +1,1 @@
-"""CUDA memory snapshots: pickles that are read without running any code in them."""
+"""CUDA memory snapshots: pickles, read without running any code in them."""

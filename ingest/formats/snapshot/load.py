@@ -1,4 +1,4 @@
-"""Reading memory snapshots into the scratch database."""
+"""Loading of memory snapshots into the scratch database."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +23,14 @@ COLUMNS = {
     "settings": "map(list(setting), list(value)) AS settings",
 }
 MOST_BYTES = 1 << 50
-MOST_ADDRESS = (1 << 64) - (1 << 51)  # with such a size, its end is a number still
+MOST_ADDRESS = (1 << 64) - (1 << 51)  # such an address plus such a size does not overflow
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads a memory snapshot into the staged tables, and fills in what `source` says of it.
+    """Read a memory snapshot into the staged tables, and fill in the attributes of `source`.
 
-    Snapshots of a run share their stacks, each distinct one of which has one number. Raises
-    ProfileError where the file holds no snapshot.
+    Snapshots of a run share their stacks: each distinct stack has one id. Raises ProfileError if
+    the file holds no snapshot.
     """
     connection, stacks = staging.connection, staging.shared(Stacks)
     snapshot = MemorySnapshot(source.path, stacks, progress)
@@ -62,21 +62,21 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
 
 
 def _check_sizes(rows: pa.Table, path: Path, what: str) -> None:
-    """Raises ProfileError for sizes and addresses that no memory has: their sums fit no number."""
+    """Raise ProfileError for impossible sizes and addresses, whose sums would overflow."""
     sizes = rows["bytes"].to_numpy(zero_copy_only=False)
     ends = rows["address"].to_numpy(zero_copy_only=False)
     wrong = np.flatnonzero((sizes < 0) | (sizes > MOST_BYTES) | (ends > float(MOST_ADDRESS)))
     if len(wrong):
         row = rows.slice(wrong[0], 1).to_pylist()[0]
-        place = row.get("ordinal", int(wrong[0]))
+        number = row.get("ordinal", int(wrong[0]))
         raise ProfileError(
-            f"{path}: {what} {place:,} of device {row['device']} is of {row['bytes'] or 0:,} bytes "
-            f"at address {row['address']}: no memory is"
+            f"{path}: {what} {number:,} of device {row['device']} has an impossible size or "
+            f"address: {row['bytes'] or 0:,} bytes at address {row['address']}"
         )
 
 
 def _checked(snapshot: MemorySnapshot) -> Iterator[pa.RecordBatch]:
-    """The actions; whatever in the snapshot is of no possible size is told before they end."""
+    """Yield the actions, and check the sizes in the whole snapshot before the last one."""
     for batch in snapshot.events():
         _check_sizes(batch, snapshot.path, "action")
         yield batch

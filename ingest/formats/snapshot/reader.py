@@ -1,4 +1,4 @@
-"""CUDA memory snapshots: the pickle of `torch.cuda.memory._dump_snapshot()`, as columns."""
+"""Reading of the pickle that `torch.cuda.memory._dump_snapshot()` writes, as columns."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.snapshot.pickle.bulk_reader import EventLane
+from ingest.formats.snapshot.pickle.bulk_reader import BulkEventReader
 from ingest.formats.snapshot.pickle.handover import Items
 from ingest.formats.snapshot.pickle.machine import PickleStream, kind
 from ingest.formats.snapshot.records import unread
@@ -38,17 +38,19 @@ from ingest.formats.snapshot.tables import (  # fmt: skip
     settings_of,
 )
 from ingest.formats.source import SourceWarning
+from ingest.units import counted
 
 ROWS_AT_ONCE = 65_536
-WEIGHT_OF_DICTS = 8  # an event that is a dict takes so much more
+WEIGHT_OF_DICTS = 8  # an event takes so many times as much memory as a dict as in columns
 
 
 class MemorySnapshot:
-    """One pass over a snapshot: exhaust `events()`; then the rest is there.
+    """Reader of a snapshot, in one pass. The attributes are complete once `events()` is exhausted.
 
     `segments`, `blocks`, `annotations`, `settings`: tables of the schemas in `schemas.py`.
-    `warnings`: what was odd. `pickle_bytes`: size of the pickle, inflated.
-    Stacks go into `stacks`. `progress` hears how many bytes of the file on disk have been read.
+    `warnings`: warnings about the file. `pickle_bytes`: size of the decompressed pickle.
+    `stacks`: receives the call stacks. `progress`: called with the bytes of the file on disk read
+    so far.
     """
 
     def __init__(
@@ -61,18 +63,18 @@ class MemorySnapshot:
         self.settings = SETTING_SCHEMA.empty_table()
         self.warnings: list[SourceWarning] = []
         self._stacks = StacksOfFile(stacks)
-        self._lane = EventLane(self._stacks)
-        self._stream = PickleStream(path, TRACES, self._lane, progress)
+        self._bulk_reader = BulkEventReader(self._stacks)
+        self._stream = PickleStream(path, TRACES, self._bulk_reader, progress)
 
     @property
     def pickle_bytes(self) -> int:
-        """Bytes of the pickle read so far, inflated."""
+        """Bytes of the decompressed pickle read so far."""
         return self._stream.read_bytes
 
     def events(self) -> Iterator[pa.RecordBatch]:
-        """The events of all devices, each device's in the order of its trace: EVENT_SCHEMA.
+        """Yield the events of all devices, with EVENT_SCHEMA. Those of a device are in order.
 
-        Raises ProfileError for a file that is no memory snapshot, with the place in it.
+        Raises ProfileError, with the position in the file, if it is not a memory snapshot.
         """
         try:
             yield from self._batches()
@@ -96,7 +98,7 @@ class MemorySnapshot:
             yield self._batch(waiting)
 
     def _batch(self, parts: list[Items]) -> pa.RecordBatch:
-        """What was read of one device the long way, and by the lane, in the order of the trace."""
+        """Merge a device's events, read one by one and in bulk, in the order of the trace."""
         device = parts[0].index
         plain = [part for part in parts if part.columns is None]
         runs = [part for part in parts if part.columns is not None]
@@ -106,25 +108,25 @@ class MemorySnapshot:
             ordinals.append(ordinals_of(plain))
             batches.append(events_of(events, device, ordinals[-1], self._stacks))
         if runs:
-            columns = self._lane.arrays(
+            columns = self._bulk_reader.arrays(
                 [part.columns for part in runs], [part.count for part in runs]
             )
             ordinals.append(ordinals_of(runs))
             batches.append(completed(columns, device, ordinals[-1]))
         if len(batches) == 1:
             return batches[0]
-        whole = pa.Table.from_batches(batches).combine_chunks()
-        [batch] = whole.take(
+        merged = pa.Table.from_batches(batches).combine_chunks()
+        [batch] = merged.take(
             pa.array(np.argsort(np.concatenate(ordinals), kind="stable"))
         ).to_batches()
         return batch
 
     def _take(self, value: Any) -> None:
-        """Everything besides the events."""
+        """Read everything except the events from the value of the pickle."""
         if type(value) is list:
             value = {SEGMENTS: value}
         if type(value) is not dict or not {SEGMENTS, TRACES} & value.keys():
-            raise ProfileError(f"not a memory snapshot: neither {SEGMENTS} nor {TRACES}")
+            raise ProfileError(f"not a memory snapshot: it has neither {SEGMENTS} nor {TRACES}")
         for number, trace in enumerate(listed(value, TRACES)):
             if type(trace) is not list:
                 raise ProfileError(f"{TRACES}[{number}]: {kind(trace)}, not a list")
@@ -141,12 +143,13 @@ class MemorySnapshot:
             f"{ANNOTATIONS} have", annotations, frozenset(ANNOTATION_SCHEMA.names)
         )
         if past := sum(len(found) - 1 for block in blocks if (found := history_of(block))):
-            message = f"{past:,} earlier allocations in the blocks' history: not read"
+            allocations = counted(past, "earlier allocation")
+            message = f"{allocations} in the history of blocks not read"
             self.warnings.append(SourceWarning("block_history_not_read", message))
 
 
 def listed(value: dict[Any, Any], key: str) -> list[Any]:
-    """The list under a key of the snapshot, empty where there is none."""
+    """Return the list under a key of the snapshot, or an empty list if the key is missing."""
     found = value.get(key)
     if found is not None and type(found) is not list:
         raise ProfileError(f"{key}: {kind(found)}, not a list")

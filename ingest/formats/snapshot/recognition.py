@@ -1,6 +1,6 @@
-"""Recognising memory snapshots."""
+"""Recognition of memory snapshots."""
 
 
 def is_snapshot(head: bytes) -> bool:
-    """Whether a file that begins so may be a memory snapshot: a pickle of protocol 2 or later."""
+    """Return whether a file with these first bytes is a pickle of protocol 2 or later."""
     return head[:1] == b"\x80"

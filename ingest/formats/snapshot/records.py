@@ -1,4 +1,4 @@
-"""Columns of a list of dicts, with a word on the place of each value that does not fit."""
+"""Conversion of lists of dicts to columns, with errors that name the location of bad values."""
 
 import json
 import math
@@ -26,30 +26,31 @@ TYPES: dict[Any, tuple[type, str]] = {
 }
 MAX_JSON_PARTS = 10_000
 MAX_JSON_CHARACTERS = 1 << 20
-MAX_COLUMN_CHARACTERS = 128 << 20  # a string that is shared is written out for each row
+MAX_COLUMN_CHARACTERS = 128 << 20  # a shared string is written out for each row
 MAX_JSON_DEPTH = 64
 KEYS_SHOWN, MAX_KEY_SHOWN = 4, 40
 
-Place = Callable[[int], str]
+Location = Callable[[int], str]
 
 
 def column(
-    records: Sequence[dict[Any, Any]], key: str, type_: pa.DataType, place: Place
+    records: Sequence[dict[Any, Any]], key: str, type_: pa.DataType, location: Location
 ) -> pa.Array:
-    """The values under a key, null where there is none.
+    """Return the values under a key as a column, with null for a missing value.
 
-    Raises ProfileError, with the place of the record, for a value of another type or out of range.
+    Raises ProfileError, with the location of the record, for a value of another type or out of
+    range.
     """
-    return typed([record.get(key) for record in records], key, type_, place)
+    return typed([record.get(key) for record in records], key, type_, location)
 
 
-def typed(values: list[Any], key: str, type_: pa.DataType, place: Place) -> pa.Array:
-    """Values that are said to stand under a key, as a column."""
+def typed(values: list[Any], key: str, type_: pa.DataType, location: Location) -> pa.Array:
+    """Return values as a column. `key` names them in errors; see `column`."""
     right, name = TYPES[type_]
     if not set(map(type, values)) <= {right, type(None)}:
         for number, value in enumerate(values):
             if value is not None and type(value) is not right:
-                raise ProfileError(f"{place(number)}.{key}: {kind(value)}, not {name}")
+                raise ProfileError(f"{location(number)}.{key}: {kind(value)}, not {name}")
     if right is str:
         bounded(sum(map(len, filter(None, values))), key)
     try:
@@ -58,29 +59,29 @@ def typed(values: list[Any], key: str, type_: pa.DataType, place: Place) -> pa.A
         low, high = RANGES[type_]
         for number, value in enumerate(values):
             if value is not None and not low <= value <= high:
-                raise ProfileError(f"{place(number)}.{key}: out of range: {value:,}") from None
+                raise ProfileError(f"{location(number)}.{key}: out of range: {value:,}") from None
         raise
 
 
 def bounded(characters: int, key: str) -> None:
-    """Raises ProfileError where the texts of a column take too much once they are written out."""
+    """Raise ProfileError if the texts of a column, written out for each row, are too long."""
     if characters > MAX_COLUMN_CHARACTERS:
         most = f"{MAX_COLUMN_CHARACTERS:,} characters"
-        raise ProfileError(f"{key}: more than {most}, of which many must be the same")
+        raise ProfileError(f"{key}: more than {most} in all rows together")
 
 
-def require(records: Sequence[Any], keys: Sequence[str], place: Place) -> None:
-    """Raises ProfileError unless each record is a dict with a value under each key."""
+def require(records: Sequence[Any], keys: Sequence[str], location: Location) -> None:
+    """Raise ProfileError unless each record is a dict with a value under each key."""
     for number, record in enumerate(records):
         if type(record) is not dict:
-            raise ProfileError(f"{place(number)}: {kind(record)}, not a dict")
+            raise ProfileError(f"{location(number)}: {kind(record)}, not a dict")
         for key in keys:
             if record.get(key) is None:
-                raise ProfileError(f"{place(number)}: no {key}")
+                raise ProfileError(f"{location(number)}: {key} is missing")
 
 
-def pools(records: Sequence[dict[Any, Any]], key: str, place: Place) -> pa.Array:
-    """Ids of memory pools as torch prints them: `(0, 1)`."""
+def pools(records: Sequence[dict[Any, Any]], key: str, location: Location) -> pa.Array:
+    """Return ids of memory pools as texts in the form of torch: `(0, 1)`."""
     texts = []
     for number, record in enumerate(records):
         pool = record.get(key)
@@ -89,31 +90,33 @@ def pools(records: Sequence[dict[Any, Any]], key: str, place: Place) -> pa.Array
             and len(pool) == 2
             and all(type(part) is int and abs(part) <= UINT64_MAX for part in pool)
         ):
-            raise ProfileError(f"{place(number)}.{key}: {kind(pool)}, not a pair of integers")
+            raise ProfileError(f"{location(number)}.{key}: {kind(pool)}, not a pair of integers")
         texts.append(None if pool is None else f"({pool[0]}, {pool[1]})")
     return pa.array(texts, pa.string())
 
 
-def others(records: Sequence[dict[Any, Any]], known: frozenset[str], place: Place) -> pa.Array:
-    """What stands under keys that are not known, as JSON; null where there is none."""
+def others(
+    records: Sequence[dict[Any, Any]], known: frozenset[str], location: Location
+) -> pa.Array:
+    """Return the values under unknown keys as JSON, with null for a record without such keys."""
     texts = []
-    characters = 0  # counted as it grows: the values may be shared ones
+    characters = 0  # checked as it grows, because the values may be shared
     for number, record in enumerate(records):
         further = record.keys() - known
         found = {key: record[key] for key in record if key in further} if further else None
-        texts.append(as_json(found, place(number)) if found else None)
+        texts.append(as_json(found, location(number)) if found else None)
         if found:
             characters += len(texts[-1] or "")
-            bounded(characters, "keys that are not known")
+            bounded(characters, "unknown keys")
     return pa.array(texts, pa.string())
 
 
 def unread(
     what: str, records: Sequence[dict[Any, Any]], known: frozenset[str]
 ) -> list[SourceWarning]:
-    """A warning where records have keys that are not known: some of these, and of how many values.
+    """Return a warning if records have unknown keys: some of the keys, and the number of values.
 
-    `what` names the records with a verb: `segments have`.
+    `what` names the records and ends with a verb: `segments have`.
     """
     counts = Counter(key for record in records for key in record.keys() - known)
     if not counts:
@@ -125,34 +128,37 @@ def unread(
     return [SourceWarning("keys_not_read", message)]
 
 
-def as_json(value: Any, place: str) -> str:
-    """A value as JSON. Raises ProfileError where that has too many parts, or is nested too deep."""
-    return json.dumps(plain(value, place, Budget()), ensure_ascii=False)
+def as_json(value: Any, location: str) -> str:
+    """Return a value as JSON. Raises ProfileError if it has too many parts or nests too deeply."""
+    return json.dumps(plain(value, location, Budget()), ensure_ascii=False)
 
 
 @dataclass(slots=True)
 class Budget:
-    """What a value may still have."""
+    """The number of parts and characters that a value may still have."""
 
     parts: int = MAX_JSON_PARTS
     characters: int = MAX_JSON_CHARACTERS
 
 
-def plain(value: Any, place: str, budget: Budget, depth: int = 0) -> Any:
-    """A copy that is safe to write."""
+def plain(value: Any, location: str, budget: Budget, depth: int = 0) -> Any:
+    """Return a copy of a value that can be written as JSON.
+
+    Raises ProfileError if it exceeds the budget, or holds anything but plain data.
+    """
     budget.parts -= 1
     if type(value) is str:
         budget.characters -= len(value)
     if min(budget.parts, budget.characters) < 0 or depth > MAX_JSON_DEPTH:
         most = f"{MAX_JSON_PARTS:,} values or {MAX_JSON_CHARACTERS:,} characters"
-        raise ProfileError(f"{place}: more than {most}, or nested too deep")
+        raise ProfileError(f"{location}: more than {most}, or nested too deeply")
     if type(value) in (list, tuple):
-        return [plain(part, place, budget, depth + 1) for part in value]
+        return [plain(part, location, budget, depth + 1) for part in value]
     if type(value) is dict:
         budget.characters -= sum(len(key) for key in value if type(key) is str)
-        return {str(key): plain(part, place, budget, depth + 1) for key, part in value.items()}
+        return {str(key): plain(part, location, budget, depth + 1) for key, part in value.items()}
     if type(value) is float and not math.isfinite(value):
         return str(value)
     if value is None or type(value) in (str, int, float, bool):
         return value
-    raise ProfileError(f"{place}: {kind(value)}")
+    raise ProfileError(f"{location}: {kind(value)}")

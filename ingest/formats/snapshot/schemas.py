@@ -1,24 +1,24 @@
-"""Memory snapshots as tables: their columns, and the keys that these have in the file."""
+"""Tables of a memory snapshot: their columns, and the keys of these in the file."""
 
 import pyarrow as pa
 
 EVENT_SCHEMA = pa.schema(
     [
-        ("device", pa.int32()),  # place in device_traces
-        ("ordinal", pa.int64()),  # place in the trace of that device, from 0
+        ("device", pa.int32()),  # index in device_traces
+        ("ordinal", pa.int64()),  # index in the trace of that device
         ("action", pa.string()),
         ("address", pa.uint64()),
         ("bytes", pa.int64()),
         ("stream", pa.int64()),
-        ("pool", pa.string()),  # as torch prints it: (0, 1)
+        ("pool", pa.string()),  # in the form of torch: (0, 1)
         ("time_us", pa.int64()),  # since the Unix epoch
-        ("device_free_bytes", pa.int64()),  # of oom
+        ("device_free_bytes", pa.int64()),  # only for action oom
         ("compile_context", pa.string()),
         ("user_metadata", pa.string()),
         ("category", pa.string()),
         ("stack_id", pa.int32()),
         ("forward_stack_id", pa.int32()),
-        ("other", pa.string()),  # keys that are none of these, as JSON
+        ("other", pa.string()),  # all other keys, as JSON
     ]
 )
 EVENT_KEYS = {
@@ -31,7 +31,7 @@ POOL_KEY = "pool_id"
 KNOWN_EVENT_KEYS = frozenset([*EVENT_KEYS.values(), *STACK_KEYS.values(), POOL_KEY])
 SEGMENT_SCHEMA = pa.schema(
     [
-        ("segment_id", pa.int32()),  # place in the file
+        ("segment_id", pa.int32()),  # index in the file
         ("device", pa.int32()),
         ("address", pa.uint64()),
         ("bytes", pa.int64()),
@@ -56,7 +56,7 @@ KNOWN_SEGMENT_KEYS = frozenset([*SEGMENT_KEYS.values(), POOL_OF_SEGMENT, FRAMES,
 BLOCK_KEYS = {
     "address": "address", "bytes": "size", "requested_bytes": "requested_size", "state": "state",
 }  # fmt: skip
-HISTORY = "history"  # of blocks of torch 2.0
+HISTORY = "history"  # key of blocks in torch 2.0
 KNOWN_BLOCK_KEYS = frozenset([*BLOCK_KEYS.values(), FRAMES, HISTORY])
 BLOCK_SCHEMA = pa.schema(
     [

@@ -1,4 +1,4 @@
-"""The parts of a memory snapshot, dicts as they were unpickled, as tables."""
+"""Conversion of the parts of a memory snapshot, unpickled dicts, to tables."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -42,7 +42,7 @@ Ordinals = npt.NDArray[np.int64]
 
 
 def ordinals_of(parts: list[Items]) -> Ordinals:
-    """The places of items in their list."""
+    """Return the indices of items in their list."""
     counts = [part.count or len(part.values) for part in parts]
     return np.concatenate(
         [np.arange(part.first, part.first + n) for part, n in zip(parts, counts, strict=True)]
@@ -52,31 +52,31 @@ def ordinals_of(parts: list[Items]) -> Ordinals:
 def events_of(
     events: list[Any], device: int, ordinals: Ordinals, stacks: StacksOfFile
 ) -> pa.RecordBatch:
-    """EVENT_SCHEMA of events of a device, of those ordinals."""
+    """Return events of a device with EVENT_SCHEMA. `ordinals`: their indices in its trace."""
 
-    def place(number: int) -> str:
+    def location(number: int) -> str:
         return f"{TRACES}[{device}][{ordinals[number]}]"
 
-    require(events, ("action",), place)
+    require(events, ("action",), location)
     columns: dict[str, Any] = {
         "device": pa.array([device] * len(events), pa.int32()),
         "ordinal": pa.array(ordinals),
-        "pool": pools(events, POOL_KEY, place),
-        "other": others(events, KNOWN_EVENT_KEYS, place),
+        "pool": pools(events, POOL_KEY, location),
+        "other": others(events, KNOWN_EVENT_KEYS, location),
     }
     for name, key in EVENT_KEYS.items():
-        columns[name] = column(events, key, EVENT_SCHEMA.field(name).type, place)
+        columns[name] = column(events, key, EVENT_SCHEMA.field(name).type, location)
     for name, key in STACK_KEYS.items():
-        columns[name] = stacks_of(events, key, place, stacks)
+        columns[name] = stacks_of(events, key, location, stacks)
     if columns["address"].null_count:
         for number, event in enumerate(events):
             if event.get("addr") is None and event["action"] != "oom":
-                raise ProfileError(f"{place(number)}: no addr")
+                raise ProfileError(f"{location(number)}: addr is missing")
     return pa.record_batch([columns[name] for name in EVENT_SCHEMA.names], schema=EVENT_SCHEMA)
 
 
 def completed(columns: dict[str, pa.Array], device: int, ordinals: Ordinals) -> pa.RecordBatch:
-    """EVENT_SCHEMA of events that were read by the lane, with columns by their keys."""
+    """Return events that were read in bulk with EVENT_SCHEMA. `columns`: their values by key."""
     count = len(ordinals)
     named = {"device": pa.array([device] * count, pa.int32()), "ordinal": pa.array(ordinals)}
     for name, key in (EVENT_KEYS | STACK_KEYS | {"pool": POOL_KEY}).items():
@@ -92,54 +92,57 @@ def completed(columns: dict[str, pa.Array], device: int, ordinals: Ordinals) -> 
 
 
 def segments_of(segments: list[Any], stacks: StacksOfFile) -> pa.Table:
-    """SEGMENT_SCHEMA of segments, each of which has a list of blocks."""
-    place = partial(at, SEGMENTS)
-    require(segments, ("address", "total_size", BLOCKS), place)
+    """Return segments with SEGMENT_SCHEMA. Raises ProfileError unless each has a list of blocks."""
+    location = partial(at, SEGMENTS)
+    require(segments, ("address", "total_size", BLOCKS), location)
     for number, segment in enumerate(segments):
         if type(segment[BLOCKS]) is not list:
-            raise ProfileError(f"{place(number)}.{BLOCKS}: {kind(segment[BLOCKS])}, not a list")
+            raise ProfileError(f"{location(number)}.{BLOCKS}: {kind(segment[BLOCKS])}, not a list")
     columns = {
-        name: column(segments, key, SEGMENT_SCHEMA.field(name).type, place)
+        name: column(segments, key, SEGMENT_SCHEMA.field(name).type, location)
         for name, key in SEGMENT_KEYS.items()
     }
     columns["segment_id"] = pa.array(range(len(segments)), pa.int32())
-    columns["pool"] = pools(segments, POOL_OF_SEGMENT, place)
-    columns["stack_id"] = stacks_of(segments, FRAMES, place, stacks)
+    columns["pool"] = pools(segments, POOL_OF_SEGMENT, location)
+    columns["stack_id"] = stacks_of(segments, FRAMES, location, stacks)
     return table(columns, SEGMENT_SCHEMA)
 
 
 def blocks_of(
     segments: list[Any], blocks: list[Any], devices: pa.ChunkedArray, stacks: StacksOfFile
 ) -> pa.Table:
-    """BLOCK_SCHEMA of the blocks of all segments; a block without an address follows the last."""
+    """Return the blocks of all segments with BLOCK_SCHEMA.
+
+    A block without an address begins where the previous one ends.
+    """
     counts = [len(segment[BLOCKS]) for segment in segments]
     segment_ids = np.repeat(np.arange(len(segments), dtype=np.int32), counts)
     firsts = np.cumsum([0, *counts])
 
-    def place(number: int) -> str:
+    def location(number: int) -> str:
         segment = segment_ids[number]
         return f"{SEGMENTS}[{segment}].{BLOCKS}[{number - firsts[segment]}]"
 
-    require(blocks, ("size", "state"), place)
+    require(blocks, ("size", "state"), location)
     columns = {
-        name: column(blocks, key, BLOCK_SCHEMA.field(name).type, place)
+        name: column(blocks, key, BLOCK_SCHEMA.field(name).type, location)
         for name, key in BLOCK_KEYS.items()
     }
     if columns["address"].null_count:
-        columns["address"] = typed(list(addresses_of(segments)), "address", pa.uint64(), place)
+        columns["address"] = typed(list(addresses_of(segments)), "address", pa.uint64(), location)
     columns["segment_id"] = pa.array(segment_ids)
     columns["device"] = devices.take(columns["segment_id"])
     columns["stack_id"] = stacks_of(
         [block if FRAMES in block else (history_of(block) or [block])[0] for block in blocks],
         FRAMES,
-        place,
+        location,
         stacks,
     )
     return table(columns, BLOCK_SCHEMA)
 
 
 def addresses_of(segments: list[Any]) -> Iterator[int]:
-    """The addresses of all blocks, which lie side by side where they do not say."""
+    """Yield the addresses of all blocks. A block without one begins where the previous one ends."""
     for segment in segments:
         follows = segment["address"]
         for block in segment[BLOCKS]:
@@ -149,44 +152,44 @@ def addresses_of(segments: list[Any]) -> Iterator[int]:
 
 
 def history_of(block: dict[Any, Any]) -> list[dict[Any, Any]]:
-    """What a block of torch 2.0 was used for: dicts with its frames, the first of which counts."""
+    """Return the history of a block of torch 2.0: dicts with frames, of which the first counts."""
     history = block.get(HISTORY)
     return history if type(history) is list and history and type(history[0]) is dict else []
 
 
 def annotations_of(annotations: list[Any]) -> pa.Table:
-    """ANNOTATION_SCHEMA."""
-    place = partial(at, ANNOTATIONS)
-    require(annotations, (), place)
+    """Return annotations with ANNOTATION_SCHEMA."""
+    location = partial(at, ANNOTATIONS)
+    require(annotations, (), location)
     return table(
-        {f.name: column(annotations, f.name, f.type, place) for f in ANNOTATION_SCHEMA},
+        {f.name: column(annotations, f.name, f.type, location) for f in ANNOTATION_SCHEMA},
         ANNOTATION_SCHEMA,
     )
 
 
 def stacks_of(
-    records: list[Any], key: str, place: Callable[[int], str], stacks: StacksOfFile
+    records: list[Any], key: str, location: Callable[[int], str], stacks: StacksOfFile
 ) -> pa.Array:
-    """The ids of the stacks under a key of each record."""
+    """Return the ids of the stacks under a key of each record."""
     lists = [record.get(key) for record in records]
     known: dict[int, int | None] = {}  # by identity: a long list may be shared by many
     for number, frames in enumerate(lists):
         if id(frames) not in known:
             known[id(frames)] = (
-                stacks.stack_id(frames, f"{place(number)}.{key}") if frames else None
+                stacks.stack_id(frames, f"{location(number)}.{key}") if frames else None
             )
     return pa.array([known[id(frames)] for frames in lists], pa.int32())
 
 
 def settings_of(settings: Any) -> pa.Table:
-    """SETTING_SCHEMA; settings inside of settings are named with dots."""
+    """Return settings with SETTING_SCHEMA. Nested settings have names with dots."""
     rows: dict[str, str | None] = {}
     if settings is not None and type(settings) is not dict:
         raise ProfileError(f"{SETTINGS}: {kind(settings)}, not a dict")
     within = [("", settings or {})]
     for name, parts in within:
         if len(within) + len(rows) > MAX_SETTINGS or name.count(".") > MAX_SETTING_DEPTH:
-            raise ProfileError(f"{SETTINGS}: too many settings, or nested too deep")
+            raise ProfileError(f"{SETTINGS}: too many settings, or nested too deeply")
         for key, value in parts.items():
             named = f"{name}{key}"
             if type(value) is dict:
@@ -199,8 +202,10 @@ def settings_of(settings: Any) -> pa.Table:
 
 
 def at(key: str, number: int) -> str:
+    """Return the location of an item in a list: `segments[3]`."""
     return f"{key}[{number}]"
 
 
 def table(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
+    """Return a table with the columns in the order of the schema."""
     return pa.table([columns[name] for name in schema.names], schema=schema)

@@ -1,1 +1,1 @@
-"""A run's memory as one file that a browser opens by itself: a page, or flame graphs."""
+"""A run's memory as a self-contained file for a browser: a page, or a flame graph."""

@@ -1,4 +1,4 @@
-"""Flame graphs of the snapshots of a run."""
+"""Flame graphs of a run's memory snapshots."""
 
 import duckdb
 
@@ -10,10 +10,10 @@ GRAPHS = {"memory": "by stack", "segments": "by segment and stack"}
 
 
 def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) -> str:
-    """A flame graph (SVG) of a run's snapshots, with the lines of `_memory_viz.py`.
+    """Return a flame graph (SVG) of a run's snapshots, with the stacks of `_memory_viz.py`.
 
-    `graph` is memory or segments, as in `memory_flames`. Several devices stand beside each other in
-    the one graph. Raises MissingError where the run has no snapshot.
+    `graph` is memory or segments, as in `memory_flames`. If there are several devices, they are
+    side by side in one graph. Raise MissingError if the run has no snapshot.
     """
     rows = connection.execute(
         """
@@ -25,7 +25,7 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
                 concat(
                     parse_filename(sources.path), ' rank ', flames.rank, ' ',
                     device_label(flames.device_type, flames.device)
-                ) AS place
+                ) AS device_name
             FROM memory_flames AS flames
             INNER JOIN sources
                 ON flames.run_id = sources.run_id AND flames.source_id = sources.source_id
@@ -34,7 +34,8 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
 
         stacks AS (
             SELECT
-                if((SELECT count(DISTINCT place) FROM flames) > 1, [place], []) || frames AS frames,
+                if((SELECT count(DISTINCT device_name) FROM flames) > 1, [device_name], [])
+                || frames AS frames,
                 bytes AS value,
                 NULL::BIGINT AS base_value
             FROM flames
@@ -50,8 +51,8 @@ def flame_graph(connection: duckdb.DuckDBPyConnection, run_id: str, graph: str) 
     ).fetchall()
     if not rows:
         raise MissingError(
-            f"{run_id}: no memory snapshot with segments, which a flame graph is made of; "
-            "--memory-html needs none"
+            f"{run_id}: no memory snapshot with segments, which a flame graph needs; "
+            "use --memory-html instead"
         )
     frames = [Frame(*row) for row in rows]
     total = sum(frame.weight for frame in frames if frame.caller_id is None)

@@ -3,13 +3,13 @@
   const svg = document.documentElement;
   const { total, row, margin, letter } = svg.dataset;
   const width = svg.viewBox.baseVal.width - 2 * margin;
-  const told = document.getElementById("told");
+  const status = document.getElementById("status");
   const frames = [...svg.querySelectorAll("g.frame")].map((element) => {
     const title = element.querySelector("title").textContent;
     return {
       element,
       name: title.slice(0, title.lastIndexOf("\n")),
-      figures: title.slice(title.lastIndexOf("\n") + 1),
+      details: title.slice(title.lastIndexOf("\n") + 1),
       rect: element.querySelector("rect"),
       text: element.querySelector("text"),
       depth: Number(element.dataset.d),
@@ -45,8 +45,8 @@
     const known = new Set(found);
     for (const frame of frames) frame.element.classList.toggle("found", known.has(frame));
     svg.classList.toggle("searched", Boolean(text));
-    if (!text) { told.textContent = ""; return; }
-    // What lies in a frame that was found is counted with it.
+    if (!text) { status.textContent = ""; return; }
+    // A found frame includes the frames inside it: do not count those twice.
     let until = 0;
     let weight = 0;
     for (const frame of found.sort((a, b) => a.from - b.from || a.depth - b.depth)) {
@@ -54,18 +54,18 @@
       weight += frame.weight;
       until = frame.from + frame.weight;
     }
-    told.textContent = `“${wanted}”: ${found.length} found, ` +
+    status.textContent = `“${wanted}”: ${found.length} found, ` +
       `${weight.toLocaleString("en")} bytes, ${(100 * weight / total).toFixed(2)}%`;
   }
 
   for (const frame of frames) {
     frame.element.addEventListener("click", () => zoom(frame));
     frame.element.addEventListener("mouseenter", () => {
-      told.textContent = `${frame.name}  ${frame.figures}`;
+      status.textContent = `${frame.name}  ${frame.details}`;
     });
   }
   const ask = () => {
-    const wanted = window.prompt("Search for a part of a name; nothing ends the search");
+    const wanted = window.prompt("Search for a part of a name. Leave empty to clear the search.");
     if (wanted !== null) search(wanted);
   };
   document.getElementById("search").addEventListener("click", ask);

@@ -1,6 +1,6 @@
-"""Flame graphs as SVG that a browser opens by itself: zoomed by a click, searched, nothing loaded.
+"""Flame graphs as self-contained SVG files, with zoom and search.
 
-Drawn from the top: what comes first in a path is above what it is divided into.
+Graphs grow downwards: a frame is above the frames that it contains.
 """
 
 import re
@@ -14,20 +14,20 @@ from ingest.units import printable
 
 WIDTH, ROW, MARGIN, TOP = 1200, 18, 10, 56  # px
 LETTER = 7.2  # width of a letter, px
-NARROWEST = 0.1  # px; as flamegraph.pl
+NARROWEST = 0.1  # px, as in flamegraph.pl; narrower frames are not drawn
 LONGEST_NAME = 300
 SCRIPT = Path(__file__).parent / "flamegraph.js"
 NOT_XML = re.compile(r"[\ufffe\uffff\ud800-\udfff]")
 
-# Light enough for dark letters; orange and blue differ for everyone. Of each three, so that
-# neighbours differ.
+# Light enough for dark letters. Everyone can tell orange from blue. Each colour has three tones, so
+# that neighbours differ.
 TONES = {
     "python": ("#f8bf7a", "#f3ae5c", "#fbd19d"),
     "native": ("#9fc3f2", "#86b2ec", "#bad5f7"),
-    "place": ("#c9cdd6", "#bcc1cc", "#d6d9e0"),
+    "memory": ("#c9cdd6", "#bcc1cc", "#d6d9e0"),
 }
 PYTHON = re.compile(r"\.py[cx]?:\d*:?|^<ipython")
-PLACE = re.compile(r"(stream|seg)_-?\d+|active_\w+|inactive|all|<gaps>|<non-python>")
+MEMORY = re.compile(r"(stream|seg)_-?\d+|active_\w+|inactive|all|<gaps>|<non-python>")
 
 STYLE = """
 svg { background: #fff; font: 12px ui-monospace, Menlo, Consolas, monospace; }
@@ -43,7 +43,7 @@ svg.searched g.frame:not(.found) rect { fill: #e4e6ea; }
 .head { font: 15px system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) {
   svg { background: #0e1117; }
-  .said { fill: #e8eaee; }
+  .label { fill: #e8eaee; }
   g.frame rect { stroke: #0e1117; }
   g.frame:hover rect { stroke: #fff; }
   svg.searched g.frame:not(.found) rect { fill: #6d727c; }
@@ -52,7 +52,7 @@ svg.searched g.frame:not(.found) rect { fill: #e4e6ea; }
 
 
 class Frame(NamedTuple):
-    """A box: its id, that of the one around it, its name, and what it weighs with those inside."""
+    """A box: its id, its caller's id, its name, and its weight including the boxes inside it."""
 
     id: str
     caller_id: str | None
@@ -61,10 +61,10 @@ class Frame(NamedTuple):
 
 
 def render(frames: Iterable[Frame], title: str, unit: Callable[[int], str]) -> str:
-    """The flame graph of the frames; `unit` writes a weight as people read it.
+    """Return the flame graph (SVG) of the frames. `unit` formats a weight for people.
 
-    A frame's width is its share of all; of equals in depth under one frame, the heaviest stands
-    first.
+    A frame's width is its share of the total weight. Frames with one caller are sorted by weight,
+    the heaviest first.
     """
     inside: dict[str | None, list[Frame]] = {}
     for frame in frames:
@@ -80,10 +80,10 @@ def render(frames: Iterable[Frame], title: str, unit: Callable[[int], str]) -> s
             f'data-margin="{MARGIN}" data-letter="{LETTER}">',
             f"<title>{_text(title)}</title>",
             f"<style>{STYLE}</style>",
-            f'<text class="said head" x="{MARGIN}" y="22">{_text(title)}</text>',
-            f'<text class="said" id="told" x="{MARGIN}" y="43">'
-            "A click zooms in, a click on what is above zooms out.</text>",
-            f'<text class="said" id="search" x="{WIDTH - MARGIN}" y="22" text-anchor="end">'
+            f'<text class="label head" x="{MARGIN}" y="22">{_text(title)}</text>',
+            f'<text class="label" id="status" x="{MARGIN}" y="43">'
+            "Click a frame to zoom in. Click a frame above it to zoom out.</text>",
+            f'<text class="label" id="search" x="{WIDTH - MARGIN}" y="22" text-anchor="end">'
             "Search</text>",
             *boxes,
             f"<script><![CDATA[\n{SCRIPT.read_text(encoding='utf-8')}]]></script>",
@@ -95,12 +95,12 @@ def render(frames: Iterable[Frame], title: str, unit: Callable[[int], str]) -> s
 def _placed(
     inside: Mapping[str | None, list[Frame]], total: int, unit: Callable[[int], str]
 ) -> tuple[list[str], int]:
-    """The boxes as SVG, outer ones first, and how many lie in each other."""
+    """Return the boxes as SVG, outer ones first, and the depth of the deepest box."""
     scale = (WIDTH - 2 * MARGIN) / total
     shown: list[str] = []
     deepest = 0
     root = Frame("", None, "all", total)
-    waiting = [(root, 0, 0)]  # a frame, how deep it lies, what lies left of it
+    waiting = [(root, 0, 0)]  # a frame, its depth, the weight to its left
     while waiting:
         frame, depth, left = waiting.pop()
         deepest = max(deepest, depth + 1)
@@ -130,10 +130,10 @@ def _svg(
 
 
 def _tone(name: str) -> str:
-    kind = "place" if PLACE.fullmatch(name) else "python" if PYTHON.search(name) else "native"
+    kind = "memory" if MEMORY.fullmatch(name) else "python" if PYTHON.search(name) else "native"
     return TONES[kind][crc32(name.encode(errors="replace")) % 3]
 
 
 def _text(text: str) -> str:
-    """A text inside of an element, whatever is in it."""
+    """Escape a text for an XML element. Characters that XML forbids are replaced."""
     return escape(NOT_XML.sub("�", text))

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  // As in the dashboard: any two differ for everyone, in light and dark. The last is all others.
+  // The dashboard's colours: everyone can tell any two apart, on light and on dark.
   const COLOURS = ["#2A5CD6", "#EB8511", "#4B9958", "#BB340B", "#A15DB9", "#61CCF2", "#6B5478",
     "#868686"];
   const OTHERS = "#C6C6C6";
@@ -18,7 +18,7 @@
   const seconds = (ns) => ns === null ? "" : `${(ns / 1e9).toFixed(6)} s`;
   const percent = (part, whole) => whole ? `${(100 * part / whole).toFixed(1)}%` : "–";
 
-  /** An element; texts are only ever text. */
+  /** Make an element. Strings become text nodes, never HTML. */
   function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -30,7 +30,7 @@
     return element;
   }
 
-  /** A table; columns are [title, whether it is a number]. */
+  /** Make a table. Each column is [title, whether it holds numbers]. */
   function table(columns, rows) {
     const cell = (tag) => (value, i) => make(tag, columns[i][1] ? { class: "number" } : {}, value);
     return make("div", { class: "scroll" }, make("table", {},
@@ -38,38 +38,41 @@
       make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell("td")))))));
   }
 
-  const figure = (title, value) => make("div", {}, make("span", {}, title), make("b", {}, value));
+  const metric = (title, value) => make("div", {}, make("span", {}, title), make("b", {}, value));
 
   function show(device) {
     const main = document.querySelector("main");
-    main.replaceChildren(...figures(device));
+    main.replaceChildren(...metrics(device));
     if (device.axes.order) main.append(...chart(device));
-    else main.append(make("p", { class: "said" }, "A snapshot without history: there is no curve."));
+    else main.append(make("p", { class: "note" }, "The snapshot has no history, and so no curve."));
     main.append(...tables(device));
     main.querySelector("canvas")?.dispatchEvent(new Event("draw"));
   }
 
-  function figures(device) {
+  function metrics(device) {
     const after = device.peak_after === null ? "" : ` after ${seconds(device.peak_after)}`;
     const shown = [
-      figure("start", size(device.start)),
-      figure(device.actions && device.peak_ordinal >= 0 ? `peak${after}` : "peak",
+      metric("start", size(device.start)),
+      metric(device.actions && device.peak_ordinal >= 0 ? `peak${after}` : "peak",
         size(device.peak)),
-      figure("end", size(device.end)),
+      metric("end", size(device.end)),
     ];
     if (device.reserved !== null) {
-      shown.push(figure("reserved", size(device.reserved)));
-      shown.push(figure("reserved at most", size(device.reserved_peak)));
+      shown.push(metric("reserved at the end", size(device.reserved)));
+      shown.push(metric("reserved at most", size(device.reserved_peak)));
     }
-    if (device.actions) shown.push(figure(`actions of the ${device.origin}`, count(device.actions)));
-    return [make("p", { class: "said" }, device.label), make("div", { class: "figures" }, ...shown)];
+    if (device.actions) {
+      shown.push(metric(`actions of the ${device.origin}`, count(device.actions)));
+    }
+    return [make("p", { class: "note" }, device.label),
+      make("div", { class: "metrics" }, ...shown)];
   }
 
   function chart(device) {
     let name = device.axes.time && device.axes.time.until > 0 ? "time" : "order";
     let chosen = null;  // index of a moment
     const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label":
-      "Memory in use over time, by what held it. Arrow keys go from moment to moment." });
+      "Memory in use over time, by owner. Arrow keys move between moments." });
     const tip = make("div", { id: "tip", hidden: "" });
     const list = make("div", { id: "moment" });
     const legend = make("ul", { class: "legend" });
@@ -233,10 +236,10 @@
       const at = frame();
       const i = momentAt(at.position(event.offsetX));
       const band = bandAt(i, at.bytes(event.offsetY));
-      const said = band === null ? [] :
+      const held = band === null ? [] :
         [make("b", {}, label(band)), make("br"), size(axis().bands[band][i]),
           ` (${count(axis().bands[band][i])} bytes) of `];
-      tip.replaceChildren(...said, `${size(total(i))} in use`, make("br"), when(i));
+      tip.replaceChildren(...held, `${size(total(i))} in use`, make("br"), when(i));
       tip.hidden = false;
       const isRight = event.offsetX > at.width / 2;
       tip.style.left = isRight ? "" : `${event.offsetX + 14}px`;
@@ -270,7 +273,7 @@
       radio.checked = axisName === name;
       return make("label", {}, radio, axisName === "time" ? " time  " : " order of actions  ");
     }));
-    const title = `Memory in use, by ${device.level}; a click lists what held it then`;
+    const title = `Memory in use, by ${device.level}. Click to list the owners at a moment.`;
     return [make("h2", {}, title), control,
       make("div", { class: "chart" }, canvas, tip), legend, list];
   }
@@ -282,14 +285,14 @@
       shown.push(
         make("h2", {}, `Out of memory at action ${count(error.ordinal)}${after}`),
         make("p", {}, `${size(error.requested_bytes)} requested by ${error.user_frame}; device free ` +
-          `${size(error.device_free_bytes)}; reserved ${size(error.reserved_bytes)}, of it ` +
-          `allocated ${size(error.active_bytes)}, free ${size(error.free_bytes)}, largest free ` +
-          `piece ${size(error.largest_free_bytes)}`),
-        table([["held most", false], ["size", true], ["allocations", true]],
+          `${size(error.device_free_bytes)}; reserved ${size(error.reserved_bytes)} (allocated ` +
+          `${size(error.active_bytes)}, free ${size(error.free_bytes)}, largest free block ` +
+          `${size(error.largest_free_bytes)})`),
+        table([["largest owners", false], ["size", true], ["allocations", true]],
           error.top_owners.map(([name, bytes, allocations]) =>
             [name, size(bytes), count(allocations)])));
     }
-    shown.push(make("h2", {}, `At the peak, by ${device.level}`));
+    shown.push(make("h2", {}, `Memory in use at the peak, by ${device.level}`));
     shown.push(table(
       [[device.level, false], ["size", true], ["bytes", true], ["allocations", true], ["%", true]],
       device.owners.map((owner) => [
@@ -308,11 +311,11 @@
         row.level === "pool" ? `pool ${row.pool}` : "device", count(row.segments), size(row.bytes),
         size(row.active_bytes), size(row.inactive_bytes), percent(row.inactive_bytes, row.bytes),
         size(row.stranded_bytes), size(row.rounding_bytes), size(row.largest_inactive_bytes)])));
-      shown.push(make("p", { class: "said" }, "Stranded is inactive memory beside active blocks " +
-        "of the same segment: it cannot be given back."));
+      shown.push(make("p", { class: "note" }, "Stranded memory is inactive memory in segments " +
+        "that also have active blocks. The allocator cannot return it to the device."));
     }
     if (device.settings.length) {
-      shown.push(make("h2", {}, "Settings of the allocator"));
+      shown.push(make("h2", {}, "Allocator settings"));
       shown.push(table([["setting", false], ["value", false]], device.settings));
     }
     return shown;

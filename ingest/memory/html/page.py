@@ -1,4 +1,4 @@
-"""A run's memory as one HTML page, which needs nothing else: for people without this program."""
+"""A run's memory as one self-contained HTML page, to share with people without tracehouse."""
 
 import hashlib
 import json
@@ -24,22 +24,22 @@ from ingest.names import NO_STACK, UNKNOWN
 from ingest.units import printable
 
 HERE = Path(__file__).parent
-PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
-BANDS = 8  # as many as there are colours that everyone can tell apart
-BINS = 600  # about one for two pixels
-BINS_IN_ALL = 6_000  # of all devices: a page stays below 5 MB
+PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
+BANDS = 8  # the number of colours that everyone can tell apart
+BINS = 600  # about one per two pixels
+BINS_IN_ALL = 6_000  # over all devices; keeps a page below 5 MB
 OWNERS = 25
-STACKS = 3  # of each owner
+STACKS = 3  # per owner
 LONGEST_FRAME = 300
 
 Row = dict[str, Any]
 
 
 def memory_page(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
-    """The page (HTML) with the memory of each device of a run over time, and what held it.
+    """Return an HTML page with the memory of each device of a run over time, by owner.
 
-    It loads nothing and runs no script but its own. Bytes and ns in its data are whole numbers.
-    Raises MissingError where the run has no memory.
+    The page loads nothing and runs only its own script. Its data are integers, in bytes and ns.
+    Raise MissingError if the run has no memory.
     """
     of_run = devices(connection, run_id)
     bins = max(20, min(BINS, BINS_IN_ALL // len(of_run)))
@@ -56,11 +56,11 @@ def memory_page(connection: duckdb.DuckDBPyConnection, run_id: str) -> str:
     }
     parts["style_hash"], parts["script_hash"] = _hash(parts["style"]), _hash(parts["script"])
     page = (HERE / "memory.html").read_text(encoding="utf-8")
-    return PLACE.sub(lambda place: parts[place[1]], page)
+    return PLACEHOLDER.sub(lambda found: parts[found[1]], page)
 
 
 def _hash(text: str) -> str:
-    """What a content security policy knows a script by."""
+    """Return the hash of a script or style, as a content security policy writes it."""
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -121,7 +121,7 @@ def _axis(
     until: int,
     bins: int,
 ) -> dict[str, Any]:
-    """The curve, and its bands: a list of bytes for each, by moment; moments by position."""
+    """Return the curve and its bands along an axis. Each band is a list of bytes, by moment."""
     parameters = [*device.key, level, axis, until, bins, BANDS]
     bands = connection.execute(
         """
@@ -158,7 +158,7 @@ def _axis(
 
 
 def _owners(connection: duckdb.DuckDBPyConnection, device: Device, level: str) -> list[Row]:
-    """What held most at the peak, with the stacks that held most of it; the rest in one row."""
+    """Return the largest owners at the peak, with their largest stacks, and a row for the rest."""
     held_by = owners(connection, device, device.peak_ordinal, level)
     top, rest = held_by[:OWNERS], held_by[OWNERS:]
     stacks: dict[str, dict[int, Owner]] = {owner.name: {} for owner in top}
@@ -214,7 +214,7 @@ def _errors(connection: duckdb.DuckDBPyConnection, device: Device) -> list[Row]:
 
 
 def _after(device: Device, time_ns: int | None) -> int | None:
-    """A Unix time as ns after the device's first action."""
+    """Convert a Unix time to ns after the device's first action."""
     return None if time_ns is None or device.first_ns is None else time_ns - device.first_ns
 
 

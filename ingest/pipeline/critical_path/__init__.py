@@ -1,6 +1,6 @@
 """The critical path of each step: what it waited for, from its start to its end.
 
-This is a step that SQL does not do: the longest path is a scan over a graph in order.
+This is not SQL, because the longest path needs a scan over a graph in order.
 """
 
 from ingest.pipeline.critical_path.find import find_paths

@@ -1,4 +1,4 @@
-"""From the relations of the steps' spans and activities to their critical paths."""
+"""Computation of the critical paths of steps from their spans and activities."""
 
 import duckdb
 import numpy as np
@@ -19,15 +19,15 @@ ORDERS = (
     "call_id, awaited_lane, before_ns",
 )
 BATCH_ROWS = 1 << 15
-INSERTED_ROWS = 1 << 17  # of a batch: each INSERT has a fixed cost
+INSERTED_ROWS = 1 << 17  # per INSERT, which has a fixed cost
 
 
 def find_paths(
     connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
 ) -> None:
-    """Fills `path_edges` and `path_gains` from the relations of steps, spans, activities and syncs.
+    """Fill `path_edges` and `path_gains` from the relations of steps, spans, activities and syncs.
 
-    Works on one step at a time; its memory is linear in that step's events.
+    Works on one step at a time, in memory that is linear in the step's events.
     """
     steps, *relations = reads
     parts = [
@@ -66,11 +66,11 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, found: list[pa.Ta
 
 
 def build_graph(nodes: Nodes, host: Host | None) -> Graph:
-    """The graph of a step."""
+    """Return the graph of a step."""
     edges = Edges()
     add_streams(nodes, edges)
     waited = add_waits(nodes, edges)
-    # The step lasts until the end of all that it launched.
+    # The step lasts until all work that it launched has ended.
     launched = 2 * nodes.activity_owners[nodes.activities["is_own"] == 1] + 1
     ends = np.arange(1, 2 * nodes.span_count, 2)
     last = np.append(ends[nodes.times[ends] == nodes.end_ns], launched)
@@ -80,13 +80,16 @@ def build_graph(nodes: Nodes, host: Host | None) -> Graph:
         is_reached = bool((nodes.times[last] == nodes.end_ns).any())
         rest = 0 if is_reached else nodes.end_ns - nodes.times[host.main.nodes[-1]]
         edges.add(host.main.nodes[-1], nodes.end, rest, NOBODY, Kind.HOST)
-    lanes, places = _places(nodes, host)
-    return in_order(nodes.times, lanes, places, edges)
+    lanes, positions = _lanes_and_positions(nodes, host)
+    return in_order(nodes.times, lanes, positions, edges)
 
 
-def _places(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
-    """The order of nodes of the same time: devices first, then threads, the main one last."""
-    lanes, places = np.zeros(len(nodes.times), np.int64), np.arange(len(nodes.times))
+def _lanes_and_positions(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
+    """Return sort keys of nodes with the same time: their lanes, and their positions in a lane.
+
+    Devices come first, then threads, and the main thread last.
+    """
+    lanes, positions = np.zeros(len(nodes.times), np.int64), np.arange(len(nodes.times))
     threads = [*(thread.nodes for thread in host.others), host.main.nodes] if host else []
     streams = [
         np.column_stack([2 * owners, 2 * owners + 1]).reshape(-1)
@@ -96,20 +99,20 @@ def _places(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:
     ]
     for lane, in_lane in enumerate([*streams, *threads], 1):
         lanes[in_lane] = lane
-        places[in_lane] = np.arange(len(in_lane))
+        positions[in_lane] = np.arange(len(in_lane))
     lanes[nodes.end] = len(streams) + len(threads) + 1
-    return lanes, places
+    return lanes, positions
 
 
 def _rows(path: int, nodes: Nodes, host: Host | None, graph: Graph, edges: Integers) -> pa.Table:
-    """The path's edges that take time, as rows of `path_edges`; the kind as a number."""
+    """Return the path's edges that take time as rows of `path_edges`, with `kind` as a number."""
     edges = edges[graph.weights[edges] > 0]
     owners = graph.owners[edges]
     events = np.concatenate([nodes.spans["event_id"], nodes.activities["event_id"], [0]])
-    of_owners = np.full(len(events), NOBODY)  # the last stands for nobody
+    op_of_owner = np.full(len(events), NOBODY)  # the last item is for owner NOBODY
     if host:
-        of_owners[: len(host.ops)] = host.ops
-    ops = of_owners[owners]
+        op_of_owner[: len(host.ops)] = host.ops
+    ops = op_of_owner[owners]
     columns = {
         "path": arrow_of(np.full(len(edges), path)),
         "ordinal": arrow_of(np.arange(len(edges))),
@@ -123,16 +126,16 @@ def _rows(path: int, nodes: Nodes, host: Host | None, graph: Graph, edges: Integ
 
 
 class _Rows:
-    """The rows of a relation path by path, which come in order: one path at a time is in memory."""
+    """Reader of a relation's rows path by path, in order. Only one path is in memory at a time."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> None:
-        # A cursor: another statement on the connection would end the reading.
+        # A cursor, because another statement on the connection would end the reading.
         query = f"SELECT * FROM {relation} ORDER BY path, {order}"
         self._batches = connection.cursor().sql(query).to_arrow_reader(BATCH_ROWS)
         self._read: list[Columns] = []
 
     def of(self, path: int) -> Columns:
-        """The columns of a path; a later one than the last time."""
+        """Return the columns of a path, which must be later than in the last call."""
         while not self._read or self._read[-1]["path"][-1] <= path:
             batch = next(self._batches, None)
             if batch is None:
@@ -141,7 +144,7 @@ class _Rows:
                 names = batch.schema.names
                 self._read.append({name: numpy_of(batch.column(name)) for name in names})
         if not self._read:
-            # Joined to others, an array of bool takes their type.
+            # An empty array of bool takes the type of an array to which it is concatenated.
             return {name: np.zeros(0, np.bool_) for name in self._batches.schema.names}
         columns = self._read[0]
         if len(self._read) > 1:

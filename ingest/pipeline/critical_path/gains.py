@@ -1,4 +1,4 @@
-"""What a step would gain if something on its critical path took no time."""
+"""The time that a step would gain if something on its critical path took no time."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +10,12 @@ from ingest.pipeline.critical_path.threads import Host
 
 KINDS = [kind.name.lower() for kind in Kind]
 LEVELS = ("kind", "call", "op", "kernel", "module")
-LONGEST = 8  # names of a level for which it is asked what the step would gain
+MOST_LABELS = 8  # of a level, for which gains are computed
 NO_LABEL = 0
 
 
 def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
-    """For each level the label of every edge, 0 for none; kinds are numbered from 1 here."""
+    """Return for each level the label of every edge, or 0. A kind's label is its number plus 1."""
     none = np.zeros(len(nodes.activity_owners), np.uint64)
     ops = host.ops if host else np.zeros(0, np.int64)
     of_span = {
@@ -32,7 +32,7 @@ def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray
         (graph.kinds + 1).astype(np.uint64),
         *(
             np.append(labels.astype(np.uint64), np.uint64(NO_LABEL))[graph.owners]
-            for labels in of_owners  # what has no owner takes the last
+            for labels in of_owners  # an edge without owner (-1) gets the last item
         ),
     ]
 
@@ -40,19 +40,19 @@ def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray
 def gains(
     graph: Graph, edges: Integers, labels: list[npt.NDArray[np.uint64]]
 ) -> list[tuple[str, str | None, int, int]]:
-    """Rows of `path_gains` for the labels that take most time on the path: what each would gain."""
-    asked: list[tuple[int, int]] = []
+    """Return the rows of `path_gains` for the labels that take the most time on the path."""
+    candidates: list[tuple[int, int]] = []
     for level, of_edges in enumerate(labels):
         found, inverse = np.unique(of_edges[edges], return_inverse=True)
         on_path = np.bincount(inverse, graph.weights[edges], len(found))
         on_path[found == NO_LABEL] = 0
-        longest = np.argsort(-on_path, kind="stable")[: LONGEST if level else len(Kind)]
-        asked += [(level, int(found[at])) for at in longest if on_path[at] > 0]
-    whole = int(graph.times[-1] - graph.times[0])
-    lengths = lengths_without(graph, [labels[level] == label for level, label in asked])
+        longest = np.argsort(-on_path, kind="stable")[: MOST_LABELS if level else len(Kind)]
+        candidates += [(level, int(found[at])) for at in longest if on_path[at] > 0]
+    step_ns = int(graph.times[-1] - graph.times[0])
+    lengths = lengths_without(graph, [labels[level] == label for level, label in candidates])
     return [
-        (LEVELS[level], None, label, whole - length)
+        (LEVELS[level], None, label, step_ns - length)
         if level
-        else (LEVELS[level], KINDS[label - 1], NO_LABEL, whole - length)
-        for (level, label), length in zip(asked, lengths.tolist(), strict=True)
+        else (LEVELS[level], KINDS[label - 1], NO_LABEL, step_ns - length)
+        for (level, label), length in zip(candidates, lengths.tolist(), strict=True)
     ]

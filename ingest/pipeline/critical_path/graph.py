@@ -1,10 +1,10 @@
-"""The graph of a step: what had to end before what could begin.
+"""The graph of a step: dependencies between starts and ends of its spans and activities.
 
 A node is the start or the end of a span on the host, or of an activity on a device. An edge leads
-from a node to a later one that had to wait for it, and weighs the time that must pass between them.
-Each node has an edge into it that weighs all the time since its source: the one that it really
-waited for. So the longest path to the last node is as long as the step, and leads over the edges
-that the step waited for.
+from a node to a later one that had to wait for it. Its weight is the time that must pass between
+them. Each node has an incoming edge whose weight is all the time since its source: this is the node
+it actually waited for. So the longest path to the last node is as long as the step, and consists of
+the edges that the step waited for.
 """
 
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
-NOBODY = -1  # the owner of a stretch between operators
+NOBODY = -1  # the owner of time between operators
 
 
 class Kind(IntEnum):
-    """What happens on an edge; `critical_path_kinds` has the texts."""
+    """The kind of an edge. `critical_path_kinds` has their descriptions."""
 
     COMMUNICATION = 0
     COMPUTE = 1
@@ -34,7 +34,7 @@ class Kind(IntEnum):
 
 @dataclass
 class Edges:
-    """Edges as columns: nodes, weight (ns), the owner's number and the kind."""
+    """Edges as columns: source and target nodes, weight (ns), owner and kind."""
 
     columns: list[tuple[Integers, ...]] = field(default_factory=list)
 
@@ -46,17 +46,17 @@ class Edges:
         owners: npt.ArrayLike,
         kinds: npt.ArrayLike,
     ) -> None:
-        """Adds edges; owners and kinds can be one for all."""
-        given = (sources, targets, weights, owners, kinds)
-        columns = np.broadcast_arrays(*(np.asarray(column, np.int64) for column in given))
+        """Add edges. A scalar stands for the same value in all of them."""
+        values = (sources, targets, weights, owners, kinds)
+        columns = np.broadcast_arrays(*(np.asarray(column, np.int64) for column in values))
         self.columns.append(tuple(np.atleast_1d(column) for column in columns))
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes in an order in which every edge leads on; edges in the order of their targets.
+    """Nodes, ordered so that every edge leads to a later one, and edges, ordered by target.
 
-    The first node is the start of the step, the last one its end. `times` are ns.
+    The first node is the start of the step, and the last one is its end. `times` are in ns.
     """
 
     times: Integers
@@ -67,29 +67,29 @@ class Graph:
     kinds: Integers
 
 
-def in_order(times: Integers, lanes: Integers, places: Integers, edges: Edges) -> Graph:
-    """The graph with its nodes in order of time; at one time by lane, and there by place.
+def in_order(times: Integers, lanes: Integers, positions: Integers, edges: Edges) -> Graph:
+    """Return the graph with its nodes ordered by time, then lane, then position in the lane.
 
-    Edges that do not lead on in this order are left out: they connect nodes of the same time. A
-    node that none of its edges explains gets an unexplained one from the start.
+    Edges that lead to an earlier node are left out: they connect nodes of the same time. A node
+    that no edge explains gets an edge of kind UNEXPLAINED from the start.
     """
-    order = np.lexsort((places, lanes, times))
+    order = np.lexsort((positions, lanes, times))
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     times = times[order]
     sources, targets, weights, owners, kinds = map(np.concatenate, zip(*edges.columns, strict=True))
     sources, targets = position[sources], position[targets]
-    lead_on = sources < targets
+    is_forward = sources < targets
     explained = np.zeros(len(times), np.bool_)
     explained[0] = True
-    explained[targets[lead_on & (weights == times[targets] - times[sources])]] = True
-    left = np.flatnonzero(~explained)
-    added = (np.zeros_like(left), left, times[left] - times[0], left * 0 + NOBODY)
+    explained[targets[is_forward & (weights == times[targets] - times[sources])]] = True
+    rest = np.flatnonzero(~explained)
+    added = (np.zeros_like(rest), rest, times[rest] - times[0], rest * 0 + NOBODY)
     columns = [
-        np.concatenate([column[lead_on], more])
+        np.concatenate([column[is_forward], more])
         for column, more in zip(
             (sources, targets, weights, owners, kinds),
-            (*added, left * 0 + Kind.UNEXPLAINED),
+            (*added, rest * 0 + Kind.UNEXPLAINED),
             strict=True,
         )
     ]

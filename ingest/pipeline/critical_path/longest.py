@@ -1,4 +1,4 @@
-"""The longest path of a graph, and its length if something took no time."""
+"""The longest path of a graph, and its length without the weights of some edges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from ingest.pipeline.critical_path.graph import Graph, Integers
 
 
 def longest_path(graph: Graph) -> Integers:
-    """The edges of the longest path from the first node to the last, in order.
+    """Return the edges of the longest path from the first node to the last, in order.
 
-    Of two that are as long up to a node, it is the one whose edge comes first in the graph: edges
-    that decided when an activity began come before those that did not.
+    If two paths to a node are equally long, the one whose last edge comes first in the graph wins:
+    edges that decided when an activity began come before those that did not.
     """
     reached = [-1] * len(graph.times)
     reached[0] = 0
@@ -33,18 +33,18 @@ def longest_path(graph: Graph) -> Integers:
 
 
 def lengths_without(graph: Graph, removed: Sequence[npt.NDArray[np.bool_]]) -> Integers:
-    """How long the longest path is, ns, if the edges of a mask weigh nothing: for each mask."""
+    """Return the length of the longest path, ns, for each mask if its edges weigh nothing."""
     chains = _chains(graph)
     left = np.flatnonzero(~chains.is_inner[graph.targets])
     sources, last = graph.sources[left], len(graph.times) - 1
     weights = np.empty((len(left), len(removed)), np.int64)
     rest = np.empty(len(removed), np.int64)
-    for place, mask in enumerate(removed):
+    for column, mask in enumerate(removed):
         kept = np.where(mask, 0, graph.weights)
         since_first = chains.since_first(kept)
-        weights[:, place] = kept[left] + since_first[sources]
-        rest[place] = since_first[last]
-    row = np.cumsum(~chains.is_inner) - 1  # of the nodes that are left
+        weights[:, column] = kept[left] + since_first[sources]
+        rest[column] = since_first[last]
+    row = np.cumsum(~chains.is_inner) - 1  # numbers the nodes that are not inside a chain
     reached = np.zeros((row[-1] + 1, len(removed)), np.int64)
     firsts = row[chains.first]
     edges = zip(firsts[sources].tolist(), row[graph.targets[left]].tolist(), weights, strict=True)
@@ -57,10 +57,11 @@ def lengths_without(graph: Graph, removed: Sequence[npt.NDArray[np.bool_]]) -> I
 
 @dataclass(frozen=True)
 class _Chains:
-    """Nodes that one edge alone leads to, from the node before: most spans on a thread.
+    """Chains of nodes with a single incoming edge, from the previous node: most spans of a thread.
 
-    For each node: whether it is such an inner node, its `edge`, and the `first` node of its chain.
-    `order` has the nodes chain by chain; `begins` has where in it the chain of each one begins.
+    For each node: `is_inner` (whether it is such a node), the incoming `edge` of an inner node, and
+    the `first` node of its chain. `order`: the nodes chain by chain. `begins`: for each item of
+    `order`, the index at which its chain begins.
     """
 
     is_inner: npt.NDArray[np.bool_]
@@ -70,7 +71,7 @@ class _Chains:
     begins: Integers
 
     def since_first(self, weights: Integers) -> Integers:
-        """What the edges from the first node of its chain to each node weigh."""
+        """Return for each node the weight of the edges from the first node of its chain."""
         inner = np.where(self.is_inner, weights[self.edge], 0)
         sums = np.cumsum(inner[self.order])
         since = np.empty_like(sums)
@@ -82,7 +83,7 @@ def _chains(graph: Graph) -> _Chains:
     count = len(graph.times)
     edge = np.searchsorted(graph.targets, np.arange(count))
     single = np.flatnonzero(np.bincount(graph.targets, minlength=count) == 1)
-    # Where a node is the only source of several nodes, its chain goes on with the first of them.
+    # If a node is the only source of several nodes, its chain continues with the first of them.
     _, firsts = np.unique(graph.sources[edge[single]], return_index=True)
     inner = single[firsts]
     is_inner = np.zeros(count, np.bool_)

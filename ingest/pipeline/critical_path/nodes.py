@@ -1,4 +1,4 @@
-"""The nodes of a step: when its spans and activities start and end."""
+"""The nodes of a step: the starts and ends of its spans and activities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ import numpy as np
 from ingest.pipeline.critical_path.graph import Integers
 
 Columns = Mapping[str, Integers]
-SHORT_NS = 30_000  # what it takes to start a kernel, as in `stream_idle`
+SHORT_NS = 30_000  # the time it takes to start a kernel; the same as in `stream_idle`
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """The columns of a step's `path_spans`, `path_activities` and `path_syncs`, and its nodes.
+    """The rows of a step in `path_spans`, `path_activities` and `path_syncs`, and its nodes.
 
-    Spans and activities own the nodes: the spans are numbered first, then the activities. Owner n
-    starts with node 2n and ends with node 2n + 1. The last two nodes are the step's start and end.
+    Spans and activities are the owners of nodes. They are numbered from 0, spans first. Owner n
+    starts at node 2n and ends at node 2n + 1. The last two nodes are the step's start and end.
     """
 
     start_ns: int
@@ -28,10 +28,12 @@ class Nodes:
 
     @cached_property
     def span_count(self) -> int:
+        """The number of spans."""
         return len(self.spans["event_id"])
 
     @cached_property
     def activity_owners(self) -> Integers:
+        """The owner numbers of the activities."""
         return self.span_count + np.arange(len(self.activities["event_id"]))
 
     @cached_property
@@ -48,13 +50,13 @@ class Nodes:
     def times(self) -> Integers:
         """The time of each node, ns.
 
-        Some profilers let an activity begin shortly before the one before it on its stream has
-        ended. That one then ends with the other's start.
+        Some profilers record that an activity begins shortly before the end of the previous one on
+        its stream. The previous one then ends at the start of the other.
         """
         starts = np.concatenate([self.spans["start_ns"], self.activities["start_ns"]])
         activity_ends = self.activities["end_ns"].copy()
-        for places in self.lanes_of(self.activities).values():
-            before, after = places[:-1], places[1:]
+        for rows in self.lanes_of(self.activities).values():
+            before, after = rows[:-1], rows[1:]
             begin = self.activities["start_ns"][after]
             overlap = activity_ends[before] - begin
             is_short = (overlap > 0) & (overlap < SHORT_NS)
@@ -68,11 +70,11 @@ class Nodes:
 
     @cached_property
     def owner_of_event(self) -> dict[int, int]:
-        """The span with an `event_id`."""
+        """The owner number of the span with each `event_id`."""
         return {event: owner for owner, event in enumerate(self.spans["event_id"].tolist())}
 
     def lanes_of(self, columns: Columns) -> dict[int, Integers]:
-        """The places of the rows of each lane, in their order; the lanes in order of number."""
+        """Return the row indices of each lane, in their order. Lanes are in numerical order."""
         lanes, inverse = np.unique(columns["lane"], return_inverse=True)
         by_lane = np.argsort(inverse, kind="stable")
         parts = np.split(by_lane, np.cumsum(np.bincount(inverse))[:-1]) if len(lanes) else []

@@ -1,4 +1,4 @@
-"""Edges of the host: each thread goes on from one start or end of a span to the next."""
+"""Edges of the host: each thread proceeds from one start or end of a span to the next."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from ingest.pipeline.critical_path.nodes import Nodes
 
 
 class Thread(NamedTuple):
-    """A thread's nodes in order, and the innermost span around the time before each."""
+    """A thread's nodes in order, and the innermost span (`owners`) in the time before each."""
 
     nodes: Integers
     owners: Integers
@@ -18,7 +18,7 @@ class Thread(NamedTuple):
 
 
 class Host(NamedTuple):
-    """The threads, and for each span the innermost operator around it, itself included."""
+    """The threads, and for each span the innermost operator around it, which may be the span."""
 
     main: Thread
     others: list[Thread]
@@ -26,13 +26,14 @@ class Host(NamedTuple):
 
 
 def read_threads(nodes: Nodes, main_lane: int | None) -> Host | None:
-    """The threads of a step; None where nothing was recorded of the host.
+    """Return the threads of a step, or None if nothing of the host was recorded.
 
-    The main one is `main_lane`; without it, the one that launches most, threads of autograd last.
+    The main thread is the one of `main_lane`. If that has no spans, it is the thread that launches
+    most, preferably not one of autograd.
     """
     ops = np.full(nodes.span_count, NOBODY)
     threads = {
-        lane: _thread(nodes, places, ops) for lane, places in nodes.lanes_of(nodes.spans).items()
+        lane: _thread(nodes, rows, ops) for lane, rows in nodes.lanes_of(nodes.spans).items()
     }
     if not threads:
         return None
@@ -56,7 +57,7 @@ def read_threads(nodes: Nodes, main_lane: int | None) -> Host | None:
 
 
 def add_threads(nodes: Nodes, host: Host, waited: npt.NDArray[np.bool_], edges: Edges) -> None:
-    """Adds the edges of all threads. Time in the spans that `waited` weighs nothing."""
+    """Add the edges of all threads. Time in the spans of mask `waited` weighs nothing."""
     main_times = nodes.times[host.main.nodes]
     returns = _returns(nodes, host)
     weights, kinds = _own_time(nodes, host.main, waited)
@@ -68,10 +69,10 @@ def add_threads(nodes: Nodes, host: Host, waited: npt.NDArray[np.bool_], edges: 
     for thread in host.others:
         weights, kinds = _own_time(nodes, thread, waited)
         times = nodes.times[thread.nodes]
-        last = np.searchsorted(main_times, times, "left") - 1  # of the main thread, before each
+        last = np.searchsorted(main_times, times, "left") - 1  # the main thread's last node before
         callers = np.where(last >= 0, host.main.nodes[last], nodes.start)
-        # Work that begins on an idle thread was handed to it by the main thread, if that did
-        # anything since the thread became idle.
+        # The main thread started the work that begins on an idle thread, if it did anything since
+        # that thread became idle.
         before = np.append(nodes.start_ns - 1, times[:-1])
         begins = (thread.owners == NOBODY) & (nodes.times[callers] > before)
         begins &= nodes.times[callers] < times
@@ -89,7 +90,7 @@ def add_threads(nodes: Nodes, host: Host, waited: npt.NDArray[np.bool_], edges: 
 def _own_time(
     nodes: Nodes, thread: Thread, waited: npt.NDArray[np.bool_]
 ) -> tuple[Integers, Integers]:
-    """What the time between a thread's nodes weighs, ns, and its kind."""
+    """Return the weights, ns, and kinds of the edges between a thread's nodes."""
     owners = thread.owners[1:]
     is_owned = owners != NOBODY
     has_edge = is_owned & waited[owners]
@@ -99,9 +100,10 @@ def _own_time(
 
 
 def _returns(nodes: Nodes, host: Host) -> Integers:
-    """For each node of the main thread but the first, the node of autograd's that it waited for.
+    """Return the autograd node that each node of the main thread waited for, or -1.
 
-    The main thread waits for the backward pass while it is in no operator.
+    Leaves out the first node. The main thread can wait for the backward pass only outside
+    operators.
     """
     found = np.full(len(host.main.nodes) - 1, -1)
     backward = [thread.nodes for thread in host.others if thread.is_autograd]
@@ -117,28 +119,29 @@ def _returns(nodes: Nodes, host: Host) -> Integers:
     return np.where(is_return, ended[last], found)
 
 
-def _thread(nodes: Nodes, places: Integers, ops: Integers) -> Thread:
-    """Goes through the spans of a thread, which come by their start, the longer ones first.
+def _thread(nodes: Nodes, rows: Integers, ops: Integers) -> Thread:
+    """Return the thread with the spans `rows`, and set their items of `ops`.
 
-    Fills `ops`. Where spans cross, the one that began last is the innermost.
+    The spans must be ordered by start, and longer ones first. If spans cross, the one that began
+    last is the innermost.
     """
     spans = nodes.spans
-    starts, ends = spans["start_ns"][places], spans["end_ns"][places]
-    order = np.arange(len(places))
+    starts, ends = spans["start_ns"][rows], spans["end_ns"][rows]
+    order = np.arange(len(rows))
     is_empty = starts == ends
-    # At one time, spans end before others start, the inner ones first; those without length are
-    # over at once.
+    # At the same time, spans end, inner ones first, before others start. A span of length zero ends
+    # directly after its start.
     columns = (
         np.concatenate([2 * order, np.where(is_empty, 2 * order + 1, -order)]),
         np.concatenate([np.ones_like(order), is_empty]),
         np.concatenate([starts, ends]),
     )
-    both = np.concatenate([2 * places, 2 * places + 1])[np.lexsort(columns)]
+    thread_nodes = np.concatenate([2 * rows, 2 * rows + 1])[np.lexsort(columns)]
     is_op = spans["is_op"].tolist()
     owners: list[int] = []
     opened: list[int] = []
     closed: set[int] = set()
-    for node in both.tolist():
+    for node in thread_nodes.tolist():
         owners.append(opened[-1] if opened else NOBODY)
         span = node >> 1
         if node & 1:
@@ -148,4 +151,5 @@ def _thread(nodes: Nodes, places: Integers, ops: Integers) -> Thread:
         else:
             ops[span] = span if is_op[span] else ops[opened[-1]] if opened else NOBODY
             opened.append(span)
-    return Thread(both, np.array(owners, np.int64), bool(spans["is_autograd"][places].any()))
+    is_autograd = bool(spans["is_autograd"][rows].any())
+    return Thread(thread_nodes, np.array(owners, np.int64), is_autograd)

@@ -1,4 +1,4 @@
-"""Page Advice, without a browser and in one."""
+"""Page Advice, without a browser and in Chromium."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.samples import TWO_RANKS
 def advice_of(
     shown_store: Path, run_of: Callable[[str], str]
 ) -> Callable[[str], list[dict[str, Any]]]:
-    """The rows of view `advice` of a run's slowest device, in the order of the page."""
+    """The rows of view `advice` for a run's slowest device, in the order of the page."""
 
     def rows(name: str) -> list[dict[str, Any]]:
         with ingest.connect(shown_store) as connection:
@@ -42,7 +42,9 @@ def test_every_kind_of_advice_has_a_card(shown_store):
 
 
 @pytest.mark.parametrize("name", [WORKERS0, OWLV2, TWO_RANKS])
-def test_pieces_are_ranked_with_their_bound_and_words(app, shown_store, run_of, advice_of, name):
+def test_advice_is_ranked_with_its_bound_finding_and_remedy(
+    app, shown_store, run_of, advice_of, name
+):
     page = app(shown_store, "advice", run=run_of(name))
     bounds = [metric for metric in page.metric if metric.label == "at most"]
     expected = advice_of(name)
@@ -50,14 +52,14 @@ def test_pieces_are_ranked_with_their_bound_and_words(app, shown_store, run_of, 
     assert [metric.value for metric in bounds] == [
         formatting.duration(piece["bound_ns"]) for piece in expected
     ]
-    said = texts(page)
+    page_text = texts(page)
     for piece in expected:
-        assert KINDS[piece["kind"]].title in said
-        assert formatting.literal(piece["finding"]) in said
-        assert formatting.literal(piece["remedy"]) in said
+        assert KINDS[piece["kind"]].title in page_text
+        assert formatting.literal(piece["finding"]) in page_text
+        assert formatting.literal(piece["remedy"]) in page_text
 
 
-def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
+def test_other_checks_are_listed(app, shown_store, run_of):
     page = app(shown_store, "advice", run=run_of(WORKERS0))
     page.session_state["advice-others"] = True
     *_, others = tables(page.run())
@@ -65,7 +67,7 @@ def test_what_was_looked_at_besides_is_listed(app, shown_store, run_of):
         KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
     }
     whole = texts(app(shown_store, "advice", run=run_of("h100_owlv2")))
-    assert "of the median step pass" in whole
+    assert "of the median step is" in whole
     assert "before the first activity" in whole
 
 
@@ -83,7 +85,7 @@ def test_all_shares_are_of_the_wall_time_of_a_step(app, shown_store, run_of, adv
     assert "All shares on this page are of the wall time of the steps shown." in texts(page)
 
 
-def test_the_page_is_about_the_steps_that_are_picked(app, shown_store, run_of):
+def test_the_page_shows_the_picked_steps(app, shown_store, run_of):
     run = run_of(WORKERS0)
     page = app(shown_store, "advice", run=run, step="7-9")
     with ingest.connect(shown_store) as connection:
@@ -105,21 +107,21 @@ def test_the_page_is_about_the_steps_that_are_picked(app, shown_store, run_of):
     assert all(formatting.literal(finding) in texts(page) for _, finding in expected)
 
 
-def test_a_host_alone_is_told_what_cannot_be_judged(app, shown_store, run_of):
+def test_a_run_without_a_device_lists_the_unknown_checks(app, shown_store, run_of):
     page = app(shown_store, "advice", run=run_of(CPU))
     page.session_state["advice-others"] = True
-    said = texts(page.run())
-    assert "Between operators: Python" in said
-    (unknown,) = (line for line in said.splitlines() if line.startswith("Not known"))
+    page_text = texts(page.run())
+    assert "Between operators: Python" in page_text
+    (unknown,) = (line for line in page_text.splitlines() if line.startswith("Unknown, because"))
     assert "the run has no device" in unknown
     assert KINDS["float_matmul"].title in unknown
 
 
-def test_no_advice_is_an_answer_too(app, traces):
+def test_a_run_without_advice_says_so(app, traces):
     run = add_whole(traces, "busy", [event("cpu_op", 0), event("cpu_op", 10)])
     page = app(traces.store.path, "advice", run=run)
     (nothing,) = page.success
-    assert "Nothing stands out" in nothing.value
+    assert "There is no advice" in nothing.value
     assert "Minor findings" in texts(page)
 
 
@@ -149,14 +151,14 @@ def test_a_card_leads_to_its_operator(
     ).to_be_visible()
 
 
-def test_the_evidence_is_fetched_when_it_is_opened(
+def test_the_evidence_is_fetched_when_its_section_is_opened(
     tab: Page, address: str, run_of: Callable[[str], str]
 ) -> None:
     tab.goto(f"{address}/advice?run={run_of(WORKERS0)}&step=all")
     card = tab.locator(".st-key-advice-float_matmul")
-    expect(tab.get_by_text("Also looked at")).to_be_visible()  # the page is whole
+    expect(tab.get_by_text("Other checks")).to_be_visible()  # the page is complete
     expect(card.locator(".grid")).to_have_count(0)
-    card.get_by_text("The evidence").click()
+    card.get_by_text("Evidence").click()
     expect(card.locator(".grid").locator("td", has_text="142 ms").first).to_be_attached()
     open_menu(tab, "float_matmuls")
     expect(tab.get_by_text("FROM float_matmuls")).to_be_visible()

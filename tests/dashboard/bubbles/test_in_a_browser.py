@@ -1,4 +1,4 @@
-"""What a person sees and does on page Bubbles, in Chromium."""
+"""Page Bubbles in Chromium."""
 
 import re
 
@@ -29,7 +29,7 @@ def test_bubbles_name_the_data_loader(tab, address, run_of):
     expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
 
 
-def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_of):
+def test_the_timeline_zooms_and_the_link_reopens_the_range(tab, address, run_of):
     tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     wait_until_sent(tab)
     plot = tab.locator(".lanes .plot")
@@ -42,9 +42,9 @@ def test_the_timeline_zooms_and_the_link_reopens_the_stretch(tab, address, run_o
     wait_for_query(tab, "from")
     zoomed = tab.get_by_text(re.compile(r"from .* to .* of 1\.08 s"))
     expect(zoomed).not_to_contain_text("1.08 s from")
-    said = zoomed.inner_text()
+    label = zoomed.inner_text()
     tab.goto(tab.url)
-    expect(tab.get_by_text(said)).to_be_visible()
+    expect(tab.get_by_text(label)).to_be_visible()
     tab.get_by_role("button", name="All", exact=True).click()
     expect(tab.get_by_text("1.08 s from 0 µs to 1.08 s of 1.08 s")).to_be_visible()
 

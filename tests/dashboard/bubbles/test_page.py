@@ -19,7 +19,7 @@ from tests.samples import TWO_RANKS
 
 
 def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
-    """`b` begins 40 µs after `a` has ended."""
+    """`b` begins 40 µs after the end of `a`."""
     host = add_whole(traces, "host", [event("cpu_op", 0, "a"), event("cpu_op", 50, "b")])
     device = add_whole(traces, "device", [event("kernel", 0)])
     page = app(traces.store.path, "bubbles", run=[device, host])
@@ -36,7 +36,7 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     assert [row[2] for row in drawn if row[0] == "idle"] == ["idle: host: 40.0 µs at 0.01000 ms"]
 
 
-def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
+def test_a_step_shows_only_its_gaps(app, shown_store, run_of):
     run = run_of("v100_resnet50_workers0")
     page = app(shown_store, "bubbles", run=run, step="9")
     with ingest.connect(shown_store) as connection:
@@ -59,7 +59,7 @@ def test_the_gaps_of_a_step_are_its_own(app, shown_store, run_of):
 
 
 def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
-    """Where a gap began before the step: the whole gaps add up to less."""
+    """A gap began before the step, so the gaps add up to a different time."""
     run = run_of(TWO_RANKS)
     with ingest.connect(shown_store) as connection:
         step, idle_ns, gaps, whole_ns = connection.execute(
@@ -73,14 +73,14 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
     assert whole_ns < causes["bubble_ns"].sum() == idle_ns
     assert causes["bubbles"].sum() == gaps
     assert {m.label: m.value for m in page.metric}["Idle"] == formatting.duration(idle_ns)
-    assert "can add up to another time" in texts(page)
+    assert "the totals can differ" in texts(page)
     split = table_with(page, "parts")
     assert split[["rank", "device"]].values.tolist() == [[0, 0], [1, 1]]
     for parts in split["parts"]:
         assert sum(percent for percent, *_ in parts) == pytest.approx(100)
     longest = formatting.duration(causes["bubble_ns"].iloc[0])
-    said = [text for *_, text in split["parts"].iloc[1]]
-    assert [text for text in said if text.startswith(f"idle: host: {longest}, ")]
+    part_texts = [text for *_, text in split["parts"].iloc[1]]
+    assert [text for text in part_texts if text.startswith(f"idle: host: {longest}, ")]
     (heading,) = (each["heading"] for each in table_columns(page, -1) if each["name"] == "parts")
     assert f"wall time in step {step}" in heading
 
@@ -95,7 +95,7 @@ def test_a_busy_device_shows_its_streams_by_number(app, shown_store, run_of):
     assert lanes(page)[0]["lanes"][: len(order)] == order
 
 
-def test_runs_whose_ids_begin_alike_have_rows_of_their_own(app, traces):
+def test_runs_with_a_common_prefix_have_separate_rows(app, traces):
     name = "a_long_name_of_a_training_run_that_others_share"
     runs = [add_whole(traces, name + end, [event("kernel", 0, end)]) for end in ("_one", "_two")]
     page = app(traces.store.path, "bubbles", run=runs)

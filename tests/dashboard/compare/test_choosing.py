@@ -1,4 +1,4 @@
-"""Which pair page Compare shows, one base against several runs, and what differs in settings."""
+"""Page Compare: the default pair, one base against several runs, and settings that differ."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.conftest import Traces
 from tests.dashboard.elements import table_with, tables, texts
 
 DAY_NS = 86_400 * 10**9
-RUNS = {  # by name: the model, the day, the length of a step and of its kernel, µs
+RUNS = {  # by name: the model, the day, and the lengths of a step and of its kernel in µs
     "old": ("flux", 1, 400, 100),
     "middle": ("flux", 3, 500, 120),
     "new": ("flux", 2, 300, 90),
@@ -24,7 +24,7 @@ RUNS = {  # by name: the model, the day, the length of a step and of its kernel,
 
 @pytest.fixture(scope="module")
 def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of these runs, with a tag and a `run.json` each."""
+    """A store of RUNS, each with a tag and a `run.json`."""
     directory = tmp_path_factory.mktemp("days")
     traces = Traces(directory, ingest.Store(directory / "store"))
     for name, (model, day, length, busy) in RUNS.items():
@@ -41,7 +41,7 @@ def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(app: Callable[..., Any], days: Path) -> Callable[..., Any]:
-    """The page with these runs picked, by name, and what the address says besides."""
+    """A function that opens the page with picked runs and URL parameters."""
     store = ingest.Store(days)
 
     def run(*picked: str, **query: str) -> Any:
@@ -55,7 +55,7 @@ def page(app: Callable[..., Any], days: Path) -> Callable[..., Any]:
 
 
 def pair(shown: Any) -> tuple[str, ...]:
-    """The names of the two runs."""
+    """Return the names of the two runs."""
     sides = (shown.selectbox(key=key).value for key in ("base", "other"))
     return tuple(str(side).rpartition("-")[0] for side in sides)
 
@@ -63,21 +63,23 @@ def pair(shown: Any) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("picked", "expected", "reason"),
     [
-        ((), ("new", "middle"), "No run is picked: the latest two of **flux** on the same device."),
-        (("new",), ("old", "new"), "The picked run, and the run of **flux** before it"),
+        ((), ("new", "middle"), "The latest two runs of **flux** on the same device"),
+        (("new",), ("old", "new"), "The picked run and the previous run of **flux**"),
         (("middle", "old"), ("old", "middle"), "The two picked runs, the earlier one first."),
         (("old", "new", "middle"), ("new", "middle"), "The latest two of the 3 picked runs."),
         (("old",), ("", "old"), "is the earliest run of **flux**"),
         (("lone",), ("", "lone"), "is the earliest run of **owl**"),
     ],
 )
-def test_the_default_pair_and_why(page: Any, picked: Any, expected: Any, reason: str) -> None:
+def test_the_default_pair_and_its_reason(
+    page: Any, picked: Any, expected: Any, reason: str
+) -> None:
     shown = page(*picked)
     assert pair(shown) == expected
     assert reason in texts(shown)
 
 
-def test_the_pair_follows_the_picked_runs_until_someone_chooses(page: Any, days: Path) -> None:
+def test_the_pair_follows_the_picked_runs_until_the_user_chooses(page: Any, days: Path) -> None:
     shown = page("new")
     store = ingest.Store(days)
     shown.multiselect(key="run").set_value([store.find("middle"), store.find("old")]).run()
@@ -89,13 +91,13 @@ def test_the_pair_follows_the_picked_runs_until_someone_chooses(page: Any, days:
     assert not shown.exception
 
 
-def test_a_pair_in_the_address_stays(page: Any) -> None:
+def test_a_pair_in_the_url_stays(page: Any) -> None:
     shown = page("new", "middle", base="lone", other="old")
     assert pair(shown) == ("lone", "old")
     assert "picked run" not in texts(shown)
 
 
-def test_several_runs_stand_against_the_base(page: Any) -> None:
+def test_several_runs_are_compared_with_the_base(page: Any) -> None:
     table = table_with(page("old", "new", "middle"), "side")
     assert [run.rpartition("-")[0] for run in table["run"]] == ["new", "old", "middle"]
     assert list(table["side"]) == ["from", "", "to"]
@@ -105,7 +107,7 @@ def test_several_runs_stand_against_the_base(page: Any) -> None:
     assert not any("side" in each for each in tables(page("old", "new")))
 
 
-def test_a_run_that_is_not_picked_stands_in_the_table_too(page: Any) -> None:
+def test_the_table_includes_the_chosen_run_even_if_it_is_not_picked(page: Any) -> None:
     table = table_with(page("old", "new", "middle", base="old", other="lone"), "side")
     assert dict(zip(table["side"], table["wall_ns"], strict=True))["to"] == 200_000
     assert len(table) == 4

@@ -22,12 +22,12 @@ LENGTHS: dict[str, Iterable[float]] = {
     "few": (120, 121, 122),
     "lone": (108,),
 }
-SHIFTING = [(60, 200), (160, 50), (60, 50)]  # the length of `mm`, and when it begins
+SHIFTING = [(60, 200), (160, 50), (60, 50)]  # the length and start of `mm`
 STEP = 400
 
 
 def step(mm: Any, start: int = 50, length: int = STEP) -> list[dict[str, Any]]:
-    """Two kernels, one after the other, in two steps."""
+    """Return a trace of two steps, each with two kernels one after the other."""
     calls = [
         Call("aten::mm", (10, 20), "gemm", (start, mm)),
         Call("aten::add", (40, 20), "add_kernel", (300, 10)),
@@ -37,9 +37,10 @@ def step(mm: Any, start: int = 50, length: int = STEP) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Branches of several runs: of each run `aten::mm` takes so many µs as `LENGTHS` says.
+    """A store of branches with several runs each.
 
-    `wider` has longer steps than `main`. In `shifting`, one run waits where another works.
+    LENGTHS has the time of `aten::mm` in each run in µs. `wider` has longer steps than `main`. In
+    `shifting`, one run waits while another works.
     """
     directory = tmp_path_factory.mktemp("groups")
     traces = Traces(directory, ingest.Store(directory / "store"))
@@ -62,7 +63,7 @@ def groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(app: Callable[..., Any], groups: Path) -> Callable[..., Any]:
-    """The page on two sides, as an address names them."""
+    """A function that opens the page on two sides with URL parameters."""
 
     def run(base: str, other: str, **query: str) -> Any:
         shown = app(groups, "compare", base=base, other=other, **query)
@@ -73,19 +74,19 @@ def page(app: Callable[..., Any], groups: Path) -> Callable[..., Any]:
 
 
 def compared(groups: Path, base: str, other: str) -> ingest.Comparison:
-    """The same sides, as `ingest diff` compares them."""
+    """Compare the same sides like `ingest diff`."""
     with ingest.connect(groups) as connection:
         store = ingest.Store(groups)
         sides = [ingest.runs_of(connection, store, side) for side in (base, other)]
         return ingest.compare(connection, *sides)
 
 
-def figure_table(shown: Any) -> pd.DataFrame:
+def metric_table(shown: Any) -> pd.DataFrame:
     shown.session_state["all-metrics"] = True
     return table_with(shown.run(), "rank test").set_index("metric")
 
 
-def test_groups_that_exist_are_offered(app: Any, groups: Path) -> None:
+def test_the_pickers_offer_existing_groups(app: Any, groups: Path) -> None:
     options = app(groups, "compare").selectbox(key="base").options
     runs = len(ingest.Store(groups).run_ids())
     offered = [*(f"model:{name}" for name in ("shift", "tiny", "wide"))]
@@ -97,14 +98,14 @@ def test_groups_that_exist_are_offered(app: Any, groups: Path) -> None:
 def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
     base, other = "tag:branch=main", "tag:slow"
     shown = page(base, other)
-    said = texts(shown)
+    text = texts(shown)
     assert (
-        f"**{formatting.literal(base)}**: 5 runs · **{formatting.literal(other)}**: 5 runs" in said
+        f"**{formatting.literal(base)}**: 5 runs · **{formatting.literal(other)}**: 5 runs" in text
     )
     expected = {metric.name: metric for metric in compared(groups, base, other).metrics}
-    rows = figure_table(shown)
+    rows = metric_table(shown)
     compute = rows.loc["compute"]
-    # Of main, mm takes 102 µs in the median and add 10, and 1 µs is the median distance from that.
+    # In main, the median of mm is 102 µs, add takes 10 µs, and the median distance is 1 µs.
     assert list(compute[["base", "base_spread", "other", "other_spread"]]) == [
         "112 µs",
         "1.00 µs",
@@ -112,7 +113,7 @@ def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
         "1.00 µs",
     ]
     assert compute["rank test"] == "p = 0.0079"
-    # Parts have the names that charts give them.
+    # Parts have the same labels as in charts.
     named = {
         colours.label(colours.part_of(name)) if metric.is_part else name.replace("_", " "): metric
         for name, metric in expected.items()
@@ -126,35 +127,39 @@ def test_medians_with_spread_and_a_rank_test(page: Any, groups: Path) -> None:
     assert busy.value == "112 µs → 122 µs"
 
 
-def test_the_answer_says_how_sure_it_is(page: Any) -> None:
-    said = texts(page("tag:branch=main", "tag:branch=wider"))
-    assert "**502 µs** in its median step (median of 5 runs, ± 1.00 µs)" in said
-    assert "**400 µs** (median of 5 runs, ± 0 µs)" in said
-    assert "chance alone would seldom rank the runs so" in said
+def test_the_answer_includes_the_rank_test(page: Any) -> None:
+    text = texts(page("tag:branch=main", "tag:branch=wider"))
+    assert "**502 µs** in its median step (median of 5 runs, ± 1.00 µs)" in text
+    assert "**400 µs** (median of 5 runs, ± 0 µs)" in text
+    assert "unlikely to be chance" in text
     same = texts(page("tag:branch=main", "tag:branch=slow"))
     assert "**no difference**." in same
     few = texts(page("tag:branch=few", "tag:branch=wider"))
-    assert "chance alone would seldom" in few  # 3 against 5: 0.04 at best
+    assert "unlikely to be chance" in few  # the least p of 3 against 5 runs is 0.04
     alone = page("tag:branch=few", "name:wider0")
-    assert "too few runs to tell it from chance" in texts(alone)
-    assert set(figure_table(alone)["rank test"]) <= {"too few runs to tell", "–"}
+    assert "too few runs to rule out chance" in texts(alone)
+    assert set(metric_table(alone)["rank test"]) <= {"too few runs", "–"}
 
 
 def test_a_change_within_the_noise_has_no_colour(page: Any) -> None:
     noise = {m.label: m for m in page("tag:branch=main", "tag:branch=same").metric}
     assert noise["Device busy"].proto.color == noise["Device busy"].proto.MetricColor.GRAY
-    sure = {m.label: m for m in page("tag:branch=main", "tag:branch=slow").metric}
-    assert sure["Device busy"].proto.color == sure["Device busy"].proto.MetricColor.RED
+    significant = {m.label: m for m in page("tag:branch=main", "tag:branch=slow").metric}
+    assert (
+        significant["Device busy"].proto.color == significant["Device busy"].proto.MetricColor.RED
+    )
 
 
-def test_the_parts_are_of_medians_where_they_add_up(page: Any) -> None:
+def test_the_parts_are_medians_if_they_add_up(page: Any) -> None:
     shown = page("tag:branch=main", "tag:branch=slow")
     compute = table_with(shown, "part").set_index("part").loc["compute"]
     assert [compute["base_ns"], compute["other_ns"]] == [112_000, 122_000]
     assert "do not add up" not in texts(shown)
 
 
-def test_and_else_of_the_median_runs(page: Any, groups: Path) -> None:
+def test_the_parts_are_those_of_the_median_runs_if_medians_do_not_add_up(
+    page: Any, groups: Path
+) -> None:
     shown = page("tag:branch=shifting", "tag:branch=wider")
     assert "medians of the parts do not add up" in texts(shown)
     both = compared(groups, "tag:branch=shifting", "tag:branch=wider")
@@ -163,13 +168,13 @@ def test_and_else_of_the_median_runs(page: Any, groups: Path) -> None:
     assert rows["change_ns"].iloc[1:].sum() == pytest.approx(rows["change_ns"].iloc[0])
 
 
-def test_the_rest_is_of_the_median_runs(page: Any, groups: Path) -> None:
+def test_other_sections_compare_the_median_runs(page: Any, groups: Path) -> None:
     both = compared(groups, "tag:branch=main", "tag:branch=wider")
     shown = page("tag:branch=main", "tag:branch=wider")
     median = table_with(shown, "median")
     assert list(median["run"][median["median"] == "yes"]) == [both.base.run, both.other.run]
     assert len(median) == 10
-    headings = [text.value for text in shown.markdown if " · here " in text.value]
+    headings = [text.value for text in shown.markdown if " in this range" in text.value]
     for run, heading in zip((both.base.run, both.other.run), headings, strict=True):
         assert heading.startswith(f"**{formatting.literal(run)}**")
     next(b for b in shown.button if b.label == "Compare only these two").click().run()
@@ -181,25 +186,25 @@ def test_the_rest_is_of_the_median_runs(page: Any, groups: Path) -> None:
 
 def test_a_run_against_a_group(page: Any, groups: Path) -> None:
     run = ingest.Store(groups).find("wider0")
-    said = texts(page(run, "tag:branch=main"))
-    assert "(one run)" in said
-    assert "too few runs to tell" in said
+    text = texts(page(run, "tag:branch=main"))
+    assert "(one run)" in text
+    assert "too few runs" in text
 
 
 def test_swapping_groups(page: Any) -> None:
     shown = page("tag:branch=main", "tag:branch=slow")
     next(button for button in shown.button if button.label == "Swap").click().run()
     assert shown.selectbox(key="base").value == "tag:branch=slow"
-    assert figure_table(shown).loc["compute", "base"] == "122 µs"
+    assert metric_table(shown).loc["compute", "base"] == "122 µs"
 
 
 @pytest.mark.parametrize(
-    ("base", "other", "said"),
+    ("base", "other", "notice"),
     [
-        ("tag:branch=gone", "tag:branch=main", "No run in this store has"),
-        ("tag:branch=main", "tag:branch=main", "Both are the same 5 runs"),
+        ("tag:branch=gone", "tag:branch=main", "No run in this store matches"),
+        ("tag:branch=main", "tag:branch=main", "Both sides are the same 5 runs"),
         ("tag:branch=main", "tag:nightly", "and 2 more are on both sides"),
-        ("tag:branch=few", "tag:branch=shifting2", "No run in this store has"),
+        ("tag:branch=few", "tag:branch=shifting2", "No run in this store matches"),
         ("name:few0", "tag:branch=main", ": one run, "),
         ("name:few0", "name:main0", ": one run, "),
         ("few0", "main0", ": one run, "),
@@ -207,5 +212,7 @@ def test_swapping_groups(page: Any) -> None:
         ("tag:branch=main", "tag:branch=lone", "holds no times to compare"),
     ],
 )
-def test_groups_that_are_none_get_clear_words(page: Any, base: str, other: str, said: str) -> None:
-    assert said in texts(page(base, other))
+def test_sides_that_cannot_be_compared_show_a_notice(
+    page: Any, base: str, other: str, notice: str
+) -> None:
+    assert notice in texts(page(base, other))

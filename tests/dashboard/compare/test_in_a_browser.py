@@ -1,4 +1,4 @@
-"""What a person sees and does on page Compare, in Chromium."""
+"""Page Compare in Chromium."""
 
 import re
 from collections.abc import Callable
@@ -21,15 +21,15 @@ from tests.dashboard.browser import (
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.samples import COMPILED, EAGER
 
-FAINT = 51  # of 255: how opaque the other boxes are
-MODULES, ROWS = 1, 2  # the tables in their order; the first is of all metrics
+FAINT = 51  # the alpha of boxes that are not highlighted, of 255
+MODULES, ROWS = 1, 2  # indices of tables; table 0 has all metrics
 
 
 @pytest.fixture
 def address_of(
     serve: Callable[[Path], str], compared_store: Path, compared_run: Callable[[str], str]
 ) -> Callable[..., str]:
-    """The page on two runs."""
+    """A function that returns the address of the page for two runs."""
 
     def address(base: str, other: str, **more: str) -> str:
         query = urlencode({"base": compared_run(base), "other": compared_run(other), **more})
@@ -39,7 +39,7 @@ def address_of(
 
 
 def tick_below(tab: Page, number: int) -> None:
-    """Ticks the first row of a table that may be below what the window shows."""
+    """Tick the first row of a table that may be below the visible part of the page."""
     tick(tab, 0, number)
 
 
@@ -48,7 +48,7 @@ def test_a_change_has_a_bar_to_the_left_if_it_saves_time(tab: Page, address_of) 
     bars = table(tab, ROWS).locator("td.bar", has_text=re.compile(r"^[-+]"))
     expect(bars.first).to_be_attached()
     wait_until_sent(tab)
-    zeros: dict[str, list[float]] = {"+": [], "-": []}  # where bars of each sign meet, px
+    zeros: dict[str, list[float]] = {"+": [], "-": []}  # the zero of bars of each sign, in px
     for bar in bars.all():
         drawn = bar.locator("i").bounding_box()
         assert drawn
@@ -61,7 +61,7 @@ def test_a_change_has_a_bar_to_the_left_if_it_saves_time(tab: Page, address_of) 
 
 
 def alphas(tab: Page) -> set[int]:
-    """How opaque the boxes of the first timeline are: 255, as a rule."""
+    """Return the alpha values of boxes in the first timeline, by default 255."""
     return set(
         tab.locator(".lanes canvas").first.evaluate(
             """canvas => {
@@ -75,7 +75,7 @@ def alphas(tab: Page) -> set[int]:
     )
 
 
-def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) -> None:
+def test_a_tick_on_a_fused_kernel_shows_the_operators_it_replaced(tab: Page, address_of) -> None:
     tab.goto(address_of(EAGER, COMPILED))
     expect(tab.get_by_text("times as fast")).to_be_visible()
     expect(tab.locator(".lanes canvas")).to_have_count(2)
@@ -86,14 +86,14 @@ def test_from_the_answer_to_what_a_fused_kernel_replaced(tab: Page, address_of) 
 
     tick_below(tab, ROWS)
     wait_for_query(tab, "row")
-    expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
+    expect(tab.get_by_text("Aligned by torch's compile log")).to_be_visible()
     expect(cell(tab, "aten::cat", ROWS + 1).first).to_be_attached()
-    expect(tab.get_by_text("What belongs to the row ticked above stands out")).to_be_visible()
+    expect(tab.get_by_text("activities of the row selected above are highlighted")).to_be_visible()
     wait_until_sent(tab)
     assert {0, FAINT, 255} <= alphas(tab)
     tab.goto(tab.url)
-    expect(tab.get_by_text("torch's compile log names the operators")).to_be_visible()
-    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()  # all is drawn
+    expect(tab.get_by_text("Aligned by torch's compile log")).to_be_visible()
+    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()  # the last section
 
     tick_below(tab, MODULES)
     wait_for_query(tab, "module", "FluxTransformer2DModel")
@@ -118,7 +118,7 @@ def test_a_drag_over_one_timeline_zooms_both(tab: Page, address_of) -> None:
     assert zoomed != whole
 
 
-def test_runs_lead_to_their_comparison(
+def test_page_runs_links_to_the_comparison(
     tab: Page,
     serve: Callable[[Path], str],
     compared_store: Path,
@@ -150,9 +150,9 @@ def test_a_tick_among_several_runs_and_a_link_to_a_section(
     expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
     wait_until_drawn(tab)
     tab.set_viewport_size({"width": 1400, "height": 900})
-    timeline = tab.get_by_role("heading", name="One step of each")
+    timeline = tab.get_by_role("heading", name="Timelines of one step of each run")
     expect(timeline).not_to_be_in_viewport()
-    tab.get_by_role("link", name="One step of each, on one time axis", exact=True).click()
+    tab.get_by_role("link", name="Timelines of one step of each run", exact=True).click()
     expect(timeline).to_be_in_viewport()
     assert query_of(tab)["other"] == [runs[2]]
 

@@ -1,4 +1,4 @@
-"""Page Compare's logic, without a browser."""
+"""Page Compare without a browser."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
 def page(
     app: Callable[..., Any], compared_store: Path, compared_run: Callable[[str], str]
 ) -> Callable[..., Any]:
-    """The page on two runs of the compared store."""
+    """A function that opens the page on two runs of the compared store."""
 
     def run(base: str, other: str, **query: str | list[str]) -> Any:
         names = {"base": compared_run(base), "other": compared_run(other)}
@@ -38,8 +38,8 @@ def page(
 
 
 @pytest.fixture
-def asked(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
-    """The rows of a query of the compared store."""
+def rows_of(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
+    """A function that returns the rows of a query on the compared store."""
 
     def rows(query: str, parameters: list[Any]) -> pd.DataFrame:
         with ingest.connect(compared_store) as connection:
@@ -49,9 +49,9 @@ def asked(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
-def test_the_parts_add_up_to_the_wall_times(page, asked, compared_run, base, other):
+def test_the_parts_add_up_to_the_wall_times(page, rows_of, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
-    wall = asked("SELECT * FROM run_diff($1, $2) WHERE metric = 'wall'", runs).iloc[0]
+    wall = rows_of("SELECT * FROM run_diff($1, $2) WHERE metric = 'wall'", runs).iloc[0]
     rows = table_with(page(base, other), "part")
     parts = rows.iloc[1:]
     assert len(parts) > 2
@@ -61,9 +61,9 @@ def test_the_parts_add_up_to_the_wall_times(page, asked, compared_run, base, oth
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
-def test_the_answer_comes_first(page, asked, compared_run, base, other):
+def test_the_answer_comes_first(page, rows_of, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
-    metrics = asked("SELECT * FROM run_diff($1, $2)", runs).set_index("metric")
+    metrics = rows_of("SELECT * FROM run_diff($1, $2)", runs).set_index("metric")
     shown = page(base, other)
     for label, name in (("Wall time", "wall"), ("Idle", "bubble")):
         (metric,) = (metric for metric in shown.metric if metric.label == label)
@@ -75,7 +75,7 @@ def test_the_answer_comes_first(page, asked, compared_run, base, other):
 
 
 @pytest.mark.parametrize(
-    ("base", "other", "said"),
+    ("base", "other", "text"),
     [
         (2.0, 1.0, "2.00 times as fast"),
         (1.0, 2.0, "2.00 times as long"),
@@ -83,14 +83,14 @@ def test_the_answer_comes_first(page, asked, compared_run, base, other):
         (0.0, 5.0, "no difference"),
     ],
 )
-def test_ratios_in_words(base, other, said):
-    assert answer.ratio(base, other) == said
+def test_texts_of_ratios(base, other, text):
+    assert answer.ratio(base, other) == text
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
-def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, asked, compared_run, base, other):
+def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, rows_of, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
-    totals = asked("SELECT count(*), sum(base_ns), sum(other_ns) FROM op_diff($1, $2)", runs)
+    totals = rows_of("SELECT count(*), sum(base_ns), sum(other_ns) FROM op_diff($1, $2)", runs)
     count, *times = totals.iloc[0]
     every = " → ".join(map(formatting.duration, times))
     shown = page(base, other)
@@ -103,16 +103,16 @@ def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, asked, compared_ru
 
 
 @pytest.mark.parametrize("least", ["0.1", "1", "5"])
-def test_small_changes_are_hidden_and_counted(page, asked, compared_run, least):
+def test_small_changes_are_hidden_and_counted(page, rows_of, compared_run, least):
     runs = [compared_run(EAGER), compared_run(COMPILED)]
-    changes = asked("SELECT change_ns FROM op_diff($1, $2)", runs)["change_ns"].abs()
-    (wall,) = asked("SELECT wall_ns FROM run_metrics WHERE run_id = $1", runs[:1])["wall_ns"]
+    changes = rows_of("SELECT change_ns FROM op_diff($1, $2)", runs)["change_ns"].abs()
+    (wall,) = rows_of("SELECT wall_ns FROM run_metrics WHERE run_id = $1", runs[:1])["wall_ns"]
     small = changes < wall * float(least) / 100
     shown = page(EAGER, COMPILED, min=least)
     assert len(table_with(shown, "evidence")) == (~small).sum() > 0
-    said = texts(shown)
-    assert f"Of these, {small.sum()} changed by less than" in said
-    assert f"Not shown: {small.sum()} rows" in said
+    text = texts(shown)
+    assert f"Of these, {small.sum()} changed by less than" in text
+    assert f"Not shown: {small.sum()} rows" in text
     assert table_with(shown, "child")["rows"].sum() == len(changes)
 
 
@@ -127,8 +127,8 @@ FILTERS = [
 ]
 
 
-def fits(row: Any, wanted: Filter) -> bool:
-    """Whether a row of `op_diff` passes a filter."""
+def matches(row: Any, wanted: Filter) -> bool:
+    """Return whether a row of `op_diff` matches a filter."""
     replaced = [] if formatting.missing(row.base_ops) else [op["name"] for op in row.base_ops]
     texts = [row.name, row.module, row.host_frame, *replaced]
     known = [text.lower() for text in texts if not formatting.missing(text)]
@@ -140,34 +140,34 @@ def fits(row: Any, wanted: Filter) -> bool:
 
 
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
-def test_the_sql_behind_the_table_gives_its_rows(page, asked, compared_run, wanted):
+def test_the_sql_of_the_table_returns_its_rows(page, rows_of, compared_run, wanted):
     pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
-    every = asked("SELECT * FROM op_diff($1, $2)", [pair.base, pair.other])
+    every = rows_of("SELECT * FROM op_diff($1, $2)", [pair.base, pair.other])
     every["size"] = every["change_ns"].abs()
     every = every.sort_values(["size", "row_id"], ascending=[False, True])
-    expected = [row for row in every.itertuples(index=False) if fits(row, wanted)]
+    expected = [row for row in every.itertuples(index=False) if matches(row, wanted)]
     query = op_rows.query_of(pair, wanted)
     ids = [row.row_id for row in expected]
-    assert list(asked(query.text, list(query.parameters))["row_id"]) == ids
-    assert list(asked(query.inlined(), [])["row_id"]) == ids
+    assert list(rows_of(query.text, list(query.parameters))["row_id"]) == ids
+    assert list(rows_of(query.inlined(), [])["row_id"]) == ids
     statuses = [op_rows.STATUSES[status] for status in wanted.statuses]
     address = {"q": wanted.search, "status": statuses, "module": wanted.module}
     shown = page(EAGER, COMPILED, **{key: value for key, value in address.items() if value})
     if not expected:
-        assert "No row fits" in texts(shown)
+        assert "No rows match" in texts(shown)
         return
     table = table_with(shown, "evidence")
     assert list(table["name"]) == [row.name for row in expected]
     assert table["base_ns"].sum() == pytest.approx(sum(row.base_ns for row in expected))
 
 
-def test_modules_add_up_to_the_module_around_them(asked, compared_run):
+def test_modules_add_up_to_their_parent(rows_of, compared_run):
     pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
     level = ""
     for _ in range(3):
         wanted = Filter(module=level)
         queries = op_rows.query_of(pair, wanted), op_rows.children_of(pair, wanted)
-        inside, below = (asked(query.text, list(query.parameters)) for query in queries)
+        inside, below = (rows_of(query.text, list(query.parameters)) for query in queries)
         for column in ("base_ns", "other_ns", "change_ns"):
             assert below[column].sum() == pytest.approx(inside[column].sum())
         assert below["rows"].sum() == len(inside)
@@ -175,7 +175,7 @@ def test_modules_add_up_to_the_module_around_them(asked, compared_run):
     assert level.count("/") == 2
 
 
-def test_a_module_in_the_address_is_looked_into(page):
+def test_a_module_in_the_url_shows_its_children(page):
     whole = page(EAGER, COMPILED)
     block = page(EAGER, COMPILED, module="FluxTransformer2DModel/FluxTransformerBlock")
     rows = table_with(block, "evidence")
@@ -196,14 +196,14 @@ def test_a_status_filters_the_rows(page):
     assert set(table_with(shown, "evidence")["status"]) == {"fused"}
 
 
-def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run):
+def test_a_fused_kernel_shows_the_operators_it_replaced(page, rows_of, compared_run):
     runs = [compared_run(EAGER), compared_run(COMPILED)]
-    row = asked(
+    row = rows_of(
         "SELECT * FROM op_diff($1, $2) WHERE status = 'fused' ORDER BY base_calls DESC LIMIT 1",
         runs,
     ).iloc[0]
     shown = page(EAGER, COMPILED, row=row["row_id"])
-    assert "torch's compile log names the operators" in texts(shown)
+    assert "Aligned by torch's compile log" in texts(shown)
     left, right = (each for each in tables(shown) if "time_ns" in each)
     assert left["time_ns"].sum() == pytest.approx(row["base_ns"])
     assert left["calls_per_step"].sum() == pytest.approx(row["base_calls"])
@@ -214,12 +214,12 @@ def test_a_fused_kernel_unfolds_into_what_it_replaced(page, asked, compared_run)
     assert (~faint[0]).sum() > (~faint[1]).sum() > 0
 
 
-def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
+def test_both_timelines_begin_with_their_step(page, rows_of, compared_run):
     runs = [compared_run(EAGER), compared_run(COMPILED)]
-    steps = asked("SELECT * FROM compared_steps($1, $2) WHERE is_median ORDER BY side", runs)
+    steps = rows_of("SELECT * FROM compared_steps($1, $2) WHERE is_median ORDER BY side", runs)
     drawn = [boxes(chart) for chart in lanes(page(EAGER, COMPILED))]
     for of_side, step in zip(drawn, steps.itertuples(), strict=True):
-        inside = asked(
+        inside = rows_of(
             "SELECT * FROM work_item_timeline WHERE run_id = $1 AND measure = 'host' "
             "AND start_ns < $3 AND end_ns > $2",
             [step.run_id, step.start_ns, step.work_end_ns],
@@ -227,28 +227,28 @@ def test_both_timelines_count_from_their_steps_start(page, asked, compared_run):
         assert len(of_side) == len(inside)
     first, _ = lanes(page(EAGER, COMPILED, steps="step 1 of each"))
     assert not boxes(first).equals(drawn[0])
-    # On other pages, and in old links, `step` is another thing.
+    # `step` has another meaning on other pages and in old links.
     for old in ("1", "median step"):
         same, _ = lanes(page(EAGER, COMPILED, step=old))
         assert boxes(same).equals(drawn[0])
 
 
-def test_all_of_the_page_is_about_the_step_that_is_picked(page, asked, compared_run):
+def test_the_whole_page_is_about_the_picked_step(page, rows_of, compared_run):
     runs = [compared_run(EAGER), compared_run(COMPILED)]
-    metrics = asked("SELECT * FROM step_diff($1, $2, 1)", runs).set_index("metric")
+    metrics = rows_of("SELECT * FROM step_diff($1, $2, 1)", runs).set_index("metric")
     shown = page(EAGER, COMPILED, steps="step 1 of each")
     (wall,) = (metric for metric in shown.metric if metric.label == "Wall time")
     base, other = (formatting.duration(metrics.loc["wall", side]) for side in ("base", "other"))
     assert wall.value == f"{base} → {other}"
-    assert "in its measured step 1 where" in texts(shown)
+    assert "in its measured step 1, " in texts(shown)
 
 
-def test_kernels_of_both_runs_stand_against_each_other(page, asked, compared_run):
+def test_kernels_of_both_runs_are_compared(page, rows_of, compared_run):
     shown = page(EAGER, COMPILED)
     shown.session_state["all-kernels"] = True
     (kernels,) = (rows for rows in tables(shown.run()) if rows.columns[0] == "name")
     runs = [compared_run(EAGER), compared_run(COMPILED)]
-    expected = asked(
+    expected = rows_of(
         "SELECT name, change_ns FROM kernel_diff($1, $2) "
         "ORDER BY abs(change_ns) DESC, base_ns DESC, name LIMIT 200",
         runs,
@@ -256,13 +256,13 @@ def test_kernels_of_both_runs_stand_against_each_other(page, asked, compared_run
     assert kernels[["name", "change_ns"]].values.tolist() == expected.values.tolist()
 
 
-def test_compilations_tell_their_reasons(page):
+def test_compilations_show_their_reasons(page):
     shown = page(EAGER, COMPILED)
     table = table_with(shown, "reason")
     assert list(table["is_recompile"]) == ["no", "yes"]
     assert "size mismatch" in table["reason"].iloc[1]
-    assert "1 recompilation among them" in texts(shown)
-    assert "None was recorded in either run" in texts(page(OWLV2, MI300))
+    assert "including 1 recompilation" in texts(shown)
+    assert "No compilations were recorded in either run" in texts(page(OWLV2, MI300))
 
 
 def test_a_run_that_compiled_while_measured_is_flagged(
@@ -276,12 +276,12 @@ def test_a_run_that_compiled_while_measured_is_flagged(
     assert any("while it was measured" in warning.value for warning in shown.warning)
 
 
-def test_what_differs_besides_is_said_first(page):
+def test_other_differences_are_shown_first(page):
     (warning,) = page(OWLV2, MI300).warning
     assert "The devices differ" in warning.value
 
 
-def test_two_picked_runs_are_compared_the_older_first(app, compared_store, compared_run):
+def test_the_older_of_two_picked_runs_is_the_base(app, compared_store, compared_run):
     runs = [compared_run(COMPILED), compared_run(EAGER)]
     shown = app(compared_store, "compare", run=runs)
     assert shown.selectbox(key="base").value == compared_run(EAGER)
@@ -292,7 +292,7 @@ def test_two_picked_runs_are_compared_the_older_first(app, compared_store, compa
     assert not shown.exception
 
 
-def test_what_to_do_next_is_said(app, compared_store, compared_run, traces):
+def test_the_page_shows_what_to_do_next(app, compared_store, compared_run, traces):
     assert "Pick two runs" in texts(app(compared_store, "compare"))
     one = app(compared_store, "compare", base=compared_run(EAGER))
     assert "Pick the second run" in texts(one)
@@ -302,7 +302,7 @@ def test_what_to_do_next_is_said(app, compared_store, compared_run, traces):
     assert any("gone" in warning.value for warning in gone.warning)
     assert "ingest add run_dir/" in texts(app(traces.directory / "empty", "compare"))
     alone = add_whole(traces, "alone", [event("kernel", 0)])
-    assert "There is one run in the store" in texts(app(traces.store.path, "compare", run=alone))
+    assert "fewer than two runs" in texts(app(traces.store.path, "compare", run=alone))
 
 
 def test_runs_without_operators_or_steps_still_have_a_page(app, traces):
@@ -315,22 +315,22 @@ def test_runs_without_operators_or_steps_still_have_a_page(app, traces):
     assert "times as fast" in texts(shown)
 
 
-def test_a_device_against_a_host_alone(app, traces):
+def test_a_run_with_a_device_and_a_run_without_one_have_no_ratio(app, traces):
     device = add_whole(traces, "device", [event("kernel", 0), event("cpu_op", 5, "aten::mm")])
     host = add_whole(traces, "host", [event("cpu_op", 0, "aten::mm")])
     shown = app(traces.store.path, "compare", base=device, other=host)
     assert not shown.exception
-    assert "time of a device stands against time of a host" in texts(shown)
+    assert "one is device time and the other host time" in texts(shown)
     assert "times as" not in texts(shown)
     assert not any("%" in str(metric.delta) for metric in shown.metric)
 
 
-def test_a_step_against_a_whole_recording(app, traces):
+def test_a_step_and_a_whole_recording_have_no_ratio(app, traces):
     marked = event("user_annotation", 0, "ProfilerStep#1")
     stepped = add_whole(traces, "stepped", [marked, event("kernel", 0)])
     whole = add_whole(traces, "whole", [event("kernel", 0), event("kernel", 500)])
     shown = app(traces.store.path, "compare", base=stepped, other=whole)
-    assert "a whole recording stands against a step" in texts(shown)
+    assert "one is a whole recording and the other a step" in texts(shown)
     assert "times as" not in texts(shown)
     assert not any("%" in str(metric.delta) for metric in shown.metric)
 
@@ -349,7 +349,7 @@ def test_compilation_on_a_host_without_a_data_loader_is_not_idle(traces):
 
 @pytest.mark.parametrize("bins", [1, 7, 240])
 def test_host_occupancy_is_the_union_of_operators(compared_store, compared_run, bins):
-    """Against a sweep over the operators of all threads."""
+    """Compare with a sweep over the operators of all threads."""
     run = compared_run(EAGER)
     with ingest.connect(compared_store) as connection:
         spans = connection.execute(
@@ -388,7 +388,9 @@ def test_phases_add_up_to_the_compilations(compared_store: Path) -> None:
 def test_phases_of_all_ranks_are_summed_on_their_side(
     app: Any, store: ingest.Store, tmp_path: Path, swapped: bool
 ) -> None:
-    """Two ranks with 100 and 300 µs of dynamo, beside one with 50, 20 of them a phase inside."""
+    """One run has two ranks with 100 and 300 µs of dynamo. The other run has one rank with 50 µs,
+    20 of them in an inner phase.
+    """
 
     def run(name: str, *phases_us: dict[str, float]) -> str:
         directory = tmp_path / name
@@ -414,18 +416,18 @@ def test_phases_of_all_ranks_are_summed_on_their_side(
     assert rows == {"dynamo": dynamo, "inductor": inductor}
 
 
-def test_the_changes_of_stages_add_up_to_that_of_the_call(app, traces):
+def test_the_changes_of_stages_add_up_to_the_change_of_the_call(app, traces):
     work = op("aten::mm", 2, 30)
     base = add_whole(traces, "base", [*CALL, work])
     other = add_whole(traces, "other", [mark("pipeline: Flux", 0, 60), CALL[1], work])
     page = app(traces.store.path, "compare", base=base, other=other)
     changes = table_with(page, "base_idle_ns").set_index("stage")["change_ns"]
     of_stages = changes.filter(regex=r"^\u2003\w")
-    assert changes["the call"] == of_stages.sum() == -40_000
+    assert changes["call"] == of_stages.sum() == -40_000
     assert len(of_stages) == 4
 
 
 def test_runs_without_pipelines_have_no_stages(page):
-    said = texts(page(EAGER, COMPILED))
-    assert "Stages of the pipeline" not in said
-    assert "Kernels by name" in said
+    text = texts(page(EAGER, COMPILED))
+    assert "Stages of the pipeline" not in text
+    assert "Kernels by name" in text

@@ -1,4 +1,4 @@
-"""The colours of parts can be told apart by everyone, on a light and on a dark page."""
+"""The colours of parts can be distinguished by everyone, on a light and on a dark page."""
 
 from itertools import combinations
 from statistics import median
@@ -12,7 +12,7 @@ from dashboard.drawing import colours
 PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
 PAGES = {"light": False, "dark": True}
 LEAST_CONTRAST = {"light": 1.4, "dark": 2}
-# Machado, Oliveira and Fernandes 2009, severity 1: what linear RGB looks like to others.
+# Machado, Oliveira and Fernandes 2009, severity 1: linear RGB as seen with a colour deficiency.
 SIGHTS = {
     "usual": np.eye(3),
     "protanopia": [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.052]],
@@ -24,7 +24,7 @@ WHITE = XYZ.sum(axis=1)
 
 
 def lab(colour, sight):
-    """CIE L*a*b* of `#RRGGBB`."""
+    """Return the CIE L*a*b* coordinates of `#RRGGBB`."""
     seen = np.array(list(bytes.fromhex(colour[1:]))) / 255
     linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
     x, y, z = (
@@ -35,7 +35,7 @@ def lab(colour, sight):
 
 
 def contrast(one, other):
-    """As the WCAG define it, from 1 to 21."""
+    """Return the contrast ratio of the WCAG, from 1 to 21."""
     dark, light = sorted(((lab(colour, "usual")[0] + 16) / 116) ** 3 for colour in (one, other))
     return (light + 0.05) / (dark + 0.05)
 
@@ -46,12 +46,12 @@ def distance(one, other, sight):
 
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("page", PAGES)
-def test_parts_are_told_apart(page, sight):
+def test_parts_can_be_distinguished(page, sight):
     parts = [part for part in ingest.parts() if part.is_idle is not None]
     near = {
         (one.name, other.name): round(d, 1)
         for one, other in combinations(parts, 2)
-        # What is busy is deep and what is idle is pale, which helps to tell the two apart.
+        # Work is deep and idle time is pale, so these may be closer to each other.
         if (d := distance(*(colours.of(part.name, PAGES[page]) for part in (one, other)), sight))
         < (15 if one.is_idle == other.is_idle else 10)
     }
@@ -66,7 +66,7 @@ def test_idle_time_is_paler_than_work(page):
 
     parts = [part for part in ingest.parts() if part.is_idle is not None]
     idle = median(depth(part) for part in parts if part.is_idle)
-    # An overlap is no work: it is taken off from the sum.
+    # An overlap is not work: it is subtracted from the sum.
     work = [part for part in parts if not part.is_idle and part.name != "overlap"]
     assert idle < min(map(depth, work))
 

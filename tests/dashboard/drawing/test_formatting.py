@@ -1,4 +1,4 @@
-"""How figures and names are written."""
+"""Formatting of numbers and names, and rendering of queries."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_durations_have_three_significant_digits(ns, written):
     ("size", "written"),
     [(100, "100 bytes"), (2048, "2.00 KiB"), (5 << 20, "5.00 MiB"), (3 << 31, "6.00 GiB")],
 )
-def test_sizes_are_written_as_torch_prints_them(size, written):
+def test_sizes_are_formatted_like_torch(size, written):
     assert formatting.size(size) == written
 
 
@@ -71,7 +71,7 @@ def test_kernel_names_lose_template_noise(name, short):
     assert formatting.short_name(name) == short
 
 
-def test_short_names_stay_apart():
+def test_short_names_stay_distinct():
     names = ["void k<int>(int)", "void k<float>(float)"]
     assert formatting.short_names(names) == dict(zip(names, ["k", "k (2)"], strict=True))
 
@@ -84,12 +84,12 @@ def test_text_in_markdown_is_literal():
     assert formatting.literal("<b>*a*_b_ $x$") == r"\<b\>\*a\*\_b\_ \$x\$"
 
 
-def test_each_meaning_has_one_colour_and_one_place():
+def test_each_meaning_has_one_colour_and_one_position():
     assert colours.order({"bubble", "copy", "compute"}) == ["compute", "copy", "bubble"]
     assert colours.of("copy") == colours.of("exposed_copy")
 
 
-def test_parameters_are_bound_to_run_and_literal_to_read():
+def test_parameters_are_bound_in_the_text_and_literal_when_inlined():
     query = select(
         "name",
         "ranking",
@@ -117,7 +117,7 @@ def test_macros_are_called_with_literals():
     assert "FROM device_occupancy('r''', 0, NULL)" in query.inlined()
 
 
-def test_positions_tell_the_ends_of_a_stretch_apart():
+def test_positions_distinguish_the_ends_of_a_range():
     assert formatting.position(421_250_123, 151_000) == "421.25 ms"
     assert formatting.position(421_401_123, 151_000) == "421.40 ms"
     assert formatting.position(421_250_123, 1_500) == "421.2501 ms"

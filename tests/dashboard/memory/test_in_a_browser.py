@@ -1,4 +1,4 @@
-"""What a person sees and does on page Memory, in Chromium."""
+"""Page Memory in Chromium."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ def memory_address(serve: Callable[[Path], str], memory_store: Path) -> str:
 
 
 def curve(tab: Page) -> Locator:
-    """The chart of the memory curve, when it and the page are drawn."""
+    """Return the chart of the memory curve after the page is drawn."""
     charts = tab.get_by_test_id("stVegaLiteChart")
     expect(charts.locator("canvas, svg").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
@@ -32,7 +32,7 @@ def curve(tab: Page) -> Locator:
 
 
 def point(tab: Page, chart: Locator, across: float) -> None:
-    """Moves to a place in the chart."""
+    """Move the pointer to a position in the chart; `across` is a fraction of its width."""
     box = chart.bounding_box()
     assert box
     tab.mouse.move(box["x"] + across * box["width"], box["y"] + 0.6 * box["height"], steps=4)
@@ -42,7 +42,7 @@ def heading(tab: Page) -> Locator:
     return tab.get_by_role("heading", name="What held the memory")
 
 
-def test_the_peak_its_owners_and_the_hover(tab, memory_address, memory_run):
+def test_the_peak_its_owners_and_the_tooltip(tab, memory_address, memory_run):
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     expect(tab.get_by_test_id("stMetric").first).to_contain_text("11.57 GiB")
     expect(table(tab).locator("td", has_text="model.py:39 forward")).to_be_attached()
@@ -50,12 +50,12 @@ def test_the_peak_its_owners_and_the_hover(tab, memory_address, memory_run):
     for across in (0.4, 0.45, 0.5):
         point(tab, chart, across)
         tab.wait_for_timeout(200)
-    said = tab.locator("#vg-tooltip-element.visible")
-    expect(said).to_contain_text("model.py:39 forward")
-    expect(said).to_contain_text("reserved")
+    tooltip = tab.locator("#vg-tooltip-element.visible")
+    expect(tooltip).to_contain_text("model.py:39 forward")
+    expect(tooltip).to_contain_text("reserved")
 
 
-def test_dragging_zooms_and_the_link_reopens_it(tab, memory_address, memory_run):
+def test_dragging_zooms_and_the_link_restores_the_zoom(tab, memory_address, memory_run):
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}&axis=order")
     expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
     chart = curve(tab)
@@ -64,8 +64,8 @@ def test_dragging_zooms_and_the_link_reopens_it(tab, memory_address, memory_run)
     point(tab, chart, 0.6)
     tab.mouse.up()
     wait_for_query(tab, "mfrom")
-    stretch = query_of(tab)
-    since, until = int(stretch["mfrom"][0]), int(stretch["mto"][0])
+    query = query_of(tab)
+    since, until = int(query["mfrom"][0]), int(query["mto"][0])
     assert 4_000 < since < until < 18_000
     zoomed = f"{until - since:,} actions from {since:,} to {until:,}"
     expect(tab.get_by_text(zoomed)).to_be_visible()
@@ -76,7 +76,7 @@ def test_dragging_zooms_and_the_link_reopens_it(tab, memory_address, memory_run)
     expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
 
 
-def test_a_click_picks_the_moment_of_all_below(tab, memory_address, memory_run):
+def test_a_click_picks_the_moment_of_the_sections_below(tab, memory_address, memory_run):
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     expect(heading(tab)).to_contain_text("at the peak")
     point(tab, curve(tab), 0.8)
@@ -84,15 +84,15 @@ def test_a_click_picks_the_moment_of_all_below(tab, memory_address, memory_run):
     tab.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"])
     wait_for_query(tab, "at")
     expect(heading(tab)).to_contain_text("ms after the first action")
-    said = heading(tab).inner_text()
+    text = heading(tab).inner_text()
     tab.goto(tab.url)
-    expect(heading(tab)).to_have_text(said)
+    expect(heading(tab)).to_have_text(text)
     tab.get_by_role("button", name="End", exact=True).click()
     expect(heading(tab)).to_contain_text("at the end")
     expect(tab.get_by_text("6.36 GiB in use of 11.79 GiB reserved")).to_be_visible()
 
 
-def test_a_tick_opens_allocations_and_a_tick_there_the_stack(tab, memory_address, memory_run):
+def test_a_tick_shows_allocations_and_another_tick_the_stack(tab, memory_address, memory_run):
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     curve(tab)
     tick(tab, 1)
@@ -105,29 +105,29 @@ def test_a_tick_opens_allocations_and_a_tick_there_the_stack(tab, memory_address
     expect(tab.get_by_text("of 68 frames")).to_be_visible()
 
 
-def test_pointing_at_an_allocation_says_what_it_is_and_a_click_picks_the_moment(
+def test_an_allocation_has_a_tooltip_and_a_click_on_it_picks_the_moment(
     tab, memory_address, memory_run
 ):
     run = memory_run("full_history_annotations")
     tab.goto(f"{memory_address}/memory?run={run}&by=allocation")
     box = curve(tab).bounding_box()
-    said = tab.locator("#vg-tooltip-element.visible")
+    tooltip = tab.locator("#vg-tooltip-element.visible")
     x = box["x"] + 0.5 * box["width"]
     for share in range(60, 90, 2):  # from the top of the bands down
         y = box["y"] + share / 100 * box["height"]
         tab.mouse.move(x, y, steps=4)
         tab.wait_for_timeout(100)
-        if "147.28 MiB" in "".join(said.all_inner_texts()):
+        if "147.28 MiB" in "".join(tooltip.all_inner_texts()):
             break
-    expect(said).to_contain_text("147.28 MiB")
-    expect(said).to_contain_text("adam_forward.py:168 <listcomp> (your own)")
+    expect(tooltip).to_contain_text("147.28 MiB")
+    expect(tooltip).to_contain_text("adam_forward.py:168 <listcomp> (your own)")
     tab.mouse.click(x, y)
     wait_for_query(tab, "at")
     assert 218 <= int(query_of(tab)["at"][0]) < 11_210  # while it lives
     expect(heading(tab)).to_contain_text("after the first action")
 
 
-def test_two_runs_show_both_curves_and_what_changed(tab, memory_address, memory_run):
+def test_two_runs_show_both_curves_and_their_difference(tab, memory_address, memory_run):
     runs = [("run", memory_run(name)) for name in ("train_ctx512", "train_ctx128")]
     tab.goto(f"{memory_address}/memory?{urlencode(runs)}")
     expect(tab.get_by_role("heading", name="What changed")).to_be_visible()
@@ -135,7 +135,7 @@ def test_two_runs_show_both_curves_and_what_changed(tab, memory_address, memory_
     expect(table(tab, 1).locator("td", has_text="peak reserved")).to_be_attached()
 
 
-def test_names_of_functions_are_shown_as_they_are(tab, serve, store, tmp_path):
+def test_names_of_functions_are_shown_literally(tab, serve, store, tmp_path):
     store.add(leaking(4, HARMFUL).write(tmp_path / "harm.pickle"))
     line = f"train.py:7 {HARMFUL[0]}"
     tab.goto(f"{serve(store.path)}/memory?{urlencode({'owner': line})}")
@@ -153,7 +153,7 @@ def test_names_of_functions_are_shown_as_they_are(tab, serve, store, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_narrow_window(
+def test_the_page_fits_a_narrow_window(
     tab: Page, memory_address: str, memory_run: Callable[[str], str], scheme: Any
 ) -> None:
     narrow(tab, scheme)

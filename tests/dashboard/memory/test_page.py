@@ -1,4 +1,4 @@
-"""The logic of page Memory, without a browser: figures, moments, zoom, comparison, empty states."""
+"""Page Memory without a browser: metrics, moments, zoom, comparison and empty states."""
 
 import re
 
@@ -10,14 +10,14 @@ from dashboard.memory.segments import packed
 from tests.builders.leaking import MIB, leaking
 from tests.dashboard.elements import data_of, lanes, table_with, tables
 
-PEAK = 12_426_629_128  # of train_ctx512, as MemoryViz draws it
+PEAK = 12_426_629_128  # the peak of train_ctx512 in MemoryViz
 TOP = "model.py:39 forward", 2_179_563_520
 MARKS = 4_500
 HARMFUL = ("<b>keep</b> $x$", "**act** [a](b)", "'; DROP TABLE runs;--")
 
 
 def texts(page):
-    """All that a page says outside of tables and charts."""
+    """Return all texts of a page outside of tables and charts."""
     assert not page.exception, page.exception
     kinds = [page.caption, page.markdown, page.info, page.warning, page.error, page.code]
     return "\n".join(str(element.value) for kind in kinds for element in kind)
@@ -32,12 +32,12 @@ def owners(page):
 
 
 def queries(page, source):
-    """The queries shown that read a view or macro."""
+    """Return the queries on the page that read a view or macro."""
     return [code.value for code in page.code if re.search(rf"FROM {source}\b", code.value)]
 
 
 def data_sets(page):
-    """What charts get."""
+    """Return the data of all charts."""
     return [table for chart in page.get("vega_lite_chart") for table in data_of(chart)]
 
 
@@ -46,14 +46,14 @@ def rows_sent(page):
 
 
 def sent(page, column):
-    """The rows that charts get which have a column."""
+    """Return the rows of charts that have a column."""
     having = [each for each in data_sets(page) if column in each.column_names]
     return [row for each in having for row in each.to_pylist()]
 
 
 @pytest.fixture
 def memory(app, memory_store, memory_run):
-    """Page Memory of named runs."""
+    """A function that opens page Memory on named runs."""
 
     def run(*names, **query):
         return app(memory_store, "memory", run=[memory_run(name) for name in names], **query)
@@ -63,7 +63,7 @@ def memory(app, memory_store, memory_run):
 
 @pytest.fixture
 def largest(memory_store, memory_run):
-    """The id of the largest allocation of the top line of code, at the peak."""
+    """The id of the top line of code's largest allocation at the peak."""
     query = (
         "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = 3485) "
         "SELECT arg_max(allocation_id, held.bytes) FROM memory_allocations_at('moment') AS held "
@@ -74,7 +74,7 @@ def largest(memory_store, memory_run):
         return str(connection.execute(query, [memory_run("train_ctx512"), TOP[0]]).fetchone()[0])
 
 
-def test_the_peak_and_what_held_it_are_those_computed_elsewhere(memory):
+def test_the_peak_and_its_owners_match_independent_results(memory):
     page = memory("train_ctx512")
     assert metrics(page)["Peak"] == formatting.size(PEAK) == "11.57 GiB"
     assert metrics(page)["Stranded at the end"] == formatting.size(1_051_377_152)
@@ -95,14 +95,14 @@ def test_a_history_with_annotations(memory):
 
 
 @pytest.mark.parametrize("name", ["train_ctx512", "full_history_annotations", "flux_eager_full"])
-def test_no_more_than_a_few_thousand_rows_are_sent(memory, name):
+def test_at_most_a_few_thousand_rows_are_sent(memory, name):
     for query in ({}, {"axis": "order"}):
         page = memory(name, **query)
         boxes = [len(chart["boxes"]["start"]) for chart in lanes(page)]
         assert 10 < sum(rows_sent(page)) + sum(boxes) < MARKS
 
 
-def test_zooming_asks_again(memory):
+def test_zooming_queries_the_shorter_range(memory):
     (whole,) = queries(memory("train_ctx512", axis="order"), "memory_by_owner_over_time")
     page = memory("train_ctx512", axis="order", mfrom="3000", mto="4000")
     (zoomed,) = queries(page, "memory_by_owner_over_time")
@@ -114,30 +114,30 @@ def test_zooming_asks_again(memory):
 
 
 @pytest.mark.parametrize(("since", "until"), [("9", "9"), ("a", "5"), ("7", "3"), ("90000", "")])
-def test_a_stretch_that_is_none_shows_all(memory, since, until):
+def test_an_invalid_range_shows_the_whole_axis(memory, since, until):
     page = memory("train_ctx512", axis="order", mfrom=since, mto=until)
     assert "22,331 actions from 0 to 22,331" in texts(page)
 
 
-def test_a_moment_changes_what_is_below(memory):
+def test_a_moment_changes_the_sections_below(memory):
     peak = memory("train_ctx512")
     page = memory("train_ctx512", at="22331")
     assert peak.subheader[1].value == "What held the memory at the peak"
     assert page.subheader[1].value == "What held the memory at the end"
     assert owners(page)["bytes"].sum() == 6_829_260_804
-    assert "**0.98 GiB** stranded" in texts(page)  # the snapshot's own blocks
-    assert "Replayed" in texts(peak)
-    assert "Replayed" not in texts(page)
+    assert "**0.98 GiB** stranded" in texts(page)  # from the blocks in the snapshot
+    assert "The segments are replayed" in texts(peak)
+    assert "The segments are replayed" not in texts(page)
     page.button(key=next(b.key for b in page.button if b.label == "Peak")).click().run()
     assert owners(page)["bytes"].sum() == PEAK
 
 
 @pytest.mark.parametrize("at", ["x", "-2", "22332"])
-def test_a_moment_that_is_none_is_the_peak(memory, at):
+def test_an_invalid_moment_means_the_peak(memory, at):
     assert owners(memory("train_ctx512", at=at))["bytes"].sum() == PEAK
 
 
-def test_an_owner_lists_its_allocations_and_one_its_stack(memory, largest):
+def test_an_owner_shows_its_allocations_and_an_allocation_its_stack(memory, largest):
     page = memory("train_ctx512", owner=TOP[0], allocation=largest)
     lived = table_with(page, "lived")
     assert lived["bytes"].is_monotonic_decreasing
@@ -150,23 +150,23 @@ def test_an_owner_lists_its_allocations_and_one_its_stack(memory, largest):
     assert list(table_with(page, "depth")["depth"]) == list(range(68))
 
 
-def test_by_module_instead(memory):
+def test_memory_can_be_divided_by_module(memory):
     page = memory("train_ctx512", by="module")
     assert "model.py forward" in set(owners(page)["name"])
     assert page.segmented_control(key="by").options == ["frame", "module", "allocation"]
 
 
-def test_by_single_allocations_with_what_they_are(memory, largest):
+def test_memory_can_be_divided_by_allocation(memory, largest):
     page = memory("train_ctx512", by="allocation", allocation=largest)
     cells, about = sent(page, "bottom"), sent(page, "line0")
     assert len(sent(page, "position")) < MARKS
     assert {cell["allocation_id"] for cell in cells} == {row["allocation_id"] for row in about}
     assert len(about) == 64
-    lines = [[row[f"line{place}"] for place in range(5)] for row in about]
+    lines = [[row[f"line{index}"] for index in range(5)] for row in about]
     softmax = next(line for line in lines if line[3] == "nn_utils.py:6 softmax")
     assert softmax[:3] == ["64.00 MiB", "173 ms", "at action 84, 1.92 ms after the first"]
     assert softmax[4] == "nn_utils.py:6 softmax (your own)"
-    assert any(line[4].endswith("of C++, none of Python") for line in lines)
+    assert any(line[4].endswith("C++ frames, no Python frames") for line in lines)
     table = table_with(page, "lived")
     assert len(table) == 200
     assert table["bytes"].is_monotonic_decreasing
@@ -183,7 +183,7 @@ def test_allocations_without_history_or_stacks(memory, name):
     assert (len(colours_of) > 1) == (name == "flux_eager_full")  # by operator
 
 
-def test_advice_says_what_could_save_memory(memory):
+def test_advice_lists_findings_and_unknown_checks(memory):
     page = memory("full_history_annotations")
     (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
     assert advice.label == (
@@ -191,28 +191,28 @@ def test_advice_says_what_could_save_memory(memory):
         "largest owners **1.22 GiB**"
     )
     assert [metric.value for metric in advice.metric] == ["80.96 MiB", "80.96 MiB", "1.22 GiB"]
-    said = "\n".join(each.value for each in [*advice.markdown, *advice.caption])
-    assert formatting.literal("client.py:176 reset_model (28.1%)") in said
-    assert formatting.literal("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True") in said
-    assert "Not known, as fewer than three steps are known: growth with the steps." in said
+    text = "\n".join(each.value for each in [*advice.markdown, *advice.caption])
+    assert formatting.literal("client.py:176 reset_model (28.1%)") in text
+    assert formatting.literal("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True") in text
+    assert "Unknown because fewer than three steps are known: growth over the steps." in text
 
 
-def test_advice_on_what_grows_with_the_steps(app, store, tmp_path):
+def test_advice_finds_memory_that_grows_over_the_steps(app, store, tmp_path):
     store.add(leaking(5, HARMFUL).write(tmp_path / "oom.pickle"))
     page = app(store.path, "memory", by="allocation")
     (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
-    assert "growth with the steps **400.00 MiB**" in advice.label
+    assert "growth over the steps **400.00 MiB**" in advice.label
     assert formatting.literal(f"100.00 MiB behind, at train.py:7 {HARMFUL[0]}.") in texts(page)
 
 
-def test_advice_that_is_none(memory):
+def test_advice_without_findings(memory):
     page = memory("flux_eager_full")
     (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
-    assert advice.label == "Advice: no finding"
+    assert advice.label == "Advice: no findings"
     assert advice.caption[0].value == "No finding: largest owners."
 
 
-def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):
+def test_a_snapshot_without_history_shows_only_its_state(memory):
     page = memory("private_pools_no_history")
     assert "The snapshot has no history" in texts(page)
     assert not queries(page, "memory_curve")
@@ -224,12 +224,12 @@ def test_a_snapshot_without_history_says_so_and_shows_its_state(memory):
 
 def test_memory_of_a_cpu_by_operator(memory):
     page = memory("flux_eager_full")
-    assert "The memory of the CPU" in texts(page)
+    assert "CPU memory" in texts(page)
     assert "aten::empty" in set(owners(page)["name"])
     assert "Memory by operator" in [tab.label for tab in page.tabs]
 
 
-def test_without_addresses_there_is_a_curve_and_a_word(memory):
+def test_without_addresses_there_is_a_curve_and_a_notice(memory):
     page = memory("v100_resnet50_workers0")
     assert "No addresses were recorded" in texts(page)
     assert page.selectbox(key="memory").options == ["rank 0 cuda:0", "rank 0 cpu"]
@@ -237,53 +237,53 @@ def test_without_addresses_there_is_a_curve_and_a_word(memory):
 
 
 @pytest.mark.parametrize("device", ["cuda:0", "0"])
-def test_a_link_names_a_device_or_its_number(memory, device):
+def test_a_link_may_have_a_device_or_only_its_number(memory, device):
     page = memory("v100_resnet50_workers0", memory=f"rank 0 {device}")
     assert page.selectbox(key="memory").value == "rank 0 cuda:0"
     page = memory("v100_resnet50_workers0", memory="rank 0 cpu")
     assert page.selectbox(key="memory").value == "rank 0 cpu"
 
 
-def test_a_memory_timeline_has_categories_only(memory):
+def test_a_memory_timeline_has_only_categories(memory):
     page = memory("memory_timeline.raw")
-    assert "categories only" in texts(page)
+    assert "only categories" in texts(page)
     assert {"ACTIVATION", "PARAMETER"} <= set(owners(page)["name"])
     assert metrics(page)["Peak"] == formatting.size(3_082_832_104)
 
 
-def test_a_run_without_memory_says_how_to_record_it(memory):
-    said = texts(memory("two_rank_rank0"))
-    assert "This run has no memory data" in said
-    assert "capture run --profile-activities CPU GPU MEM" in said
-    assert "torch.cuda.memory._record_memory_history()" in said
+def test_a_run_without_memory_data_shows_how_to_record_it(memory):
+    text = texts(memory("two_rank_rank0"))
+    assert "This run has no memory data" in text
+    assert "capture run --profile-activities CPU GPU MEM" in text
+    assert "torch.cuda.memory._record_memory_history()" in text
 
 
 def test_two_runs_side_by_side(memory):
     page = memory("train_ctx512", "train_ctx128")
-    figures, lines = (each for each in tables(page) if "change_bytes" in each)
-    assert list(figures["name"]) == ["peak", "peak reserved", "start", "end"]
-    assert figures["base_bytes"].iloc[0] == PEAK
+    rows, lines = (each for each in tables(page) if "change_bytes" in each)
+    assert list(rows["name"]) == ["peak", "peak reserved", "start", "end"]
+    assert rows["base_bytes"].iloc[0] == PEAK
     assert (lines["change_bytes"] == lines["other_bytes"] - lines["base_bytes"]).all()
     assert lines["change_bytes"].abs().is_monotonic_decreasing
-    assert lines["change_bytes"].sum() == figures["change_bytes"].iloc[0]
+    assert lines["change_bytes"].sum() == rows["change_bytes"].iloc[0]
 
 
-def test_of_several_runs_two_are_chosen(memory, memory_run):
+def test_two_of_several_runs_are_compared(memory, memory_run):
     names = ["train_ctx512", "train_ctx128", "full_history_annotations", "two_rank_rank0"]
     page = memory(*names, base=memory_run("full_history_annotations"))
-    assert "Without memory data" in texts(page)
-    figures = table_with(page, "change_bytes")
-    assert tuple(figures[["base_bytes", "other_bytes"]].iloc[0]) == (1_783_664_516, PEAK)
+    assert "Runs without memory data" in texts(page)
+    rows = table_with(page, "change_bytes")
+    assert tuple(rows[["base_bytes", "other_bytes"]].iloc[0]) == (1_783_664_516, PEAK)
 
 
-def test_out_of_memory_comes_first(app, store, tmp_path):
+def test_out_of_memory_errors_come_first(app, store, tmp_path):
     store.add(leaking(5, HARMFUL).write(tmp_path / "oom.pickle"))
     page = app(store.path, "memory")
     assert page.subheader[0].value == "Out of memory"
     (error,) = page.error
-    assert "**1.46 GiB** were asked for" in error.value
+    assert "**1.46 GiB** were requested" in error.value
     assert formatting.literal(f"train.py:7 {HARMFUL[2]}") in error.value
-    assert "1.37 GiB were in use and 648.00 MiB free, 524.00 MiB of it in one piece" in error.value
+    assert "1.37 GiB in use and 648.00 MiB free (largest piece 524.00 MiB)" in error.value
     assert "Out of memory" in [button.label for button in page.button]
     page.session_state["memory-report"] = "Leaks"
     leaks = table_with(page.run(), "is_growing")
@@ -292,7 +292,7 @@ def test_out_of_memory_comes_first(app, store, tmp_path):
     ]
 
 
-def test_every_query_shown_runs_in_the_console(memory, memory_store, largest):
+def test_every_query_on_the_page_runs_in_the_console(memory, memory_store, largest):
     console = ingest.Console(memory_store)
     for runs in (["train_ctx512"], ["flux_eager_full"], ["train_ctx512", "train_ctx128"]):
         page = memory(*runs, owner=TOP[0], allocation=largest)
@@ -314,14 +314,14 @@ def test_segments_are_packed_without_overlap(memory_store, memory_run):
     after = frame.groupby("segment_ordinal")["offset_bytes"].shift(-1)
     ends = frame["offset_bytes"] + frame["bytes"]
     assert (ends[after.notna()] == after.dropna()).all()
-    places = packed(frame).sort_values(["row", "offset"])
-    behind = places.groupby("row")["offset"].shift(-1)
-    ends = places["offset"] + places["segment_bytes"]
-    assert (ends[behind.notna()] < behind.dropna()).all()
-    assert places["row"].nunique() < 40
+    packing = packed(frame).sort_values(["row", "offset"])
+    following = packing.groupby("row")["offset"].shift(-1)
+    ends = packing["offset"] + packing["segment_bytes"]
+    assert (ends[following.notna()] < following.dropna()).all()
+    assert packing["row"].nunique() < 40
 
 
-def test_small_neighbours_are_put_together_by_state(memory_store, memory_run):
+def test_small_neighbours_with_the_same_state_are_merged(memory_store, memory_run):
     query = (
         "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = 3485) "
         "SELECT state, sum(bytes)::BIGINT, sum(pieces)::BIGINT, count(*) "
@@ -329,14 +329,14 @@ def test_small_neighbours_are_put_together_by_state(memory_store, memory_run):
     )
     run = memory_run("train_ctx512")
     with ingest.connect(memory_store) as connection:
-        all_of_them = connection.execute(query, [run, 100_000]).fetchall()
-        together = connection.execute(query, [run, 50]).fetchall()
-    assert [row[:3] for row in together] == [row[:3] for row in all_of_them]
-    assert sum(row[3] for row in together) < sum(row[3] for row in all_of_them)
-    assert all(row[2] == row[3] for row in all_of_them)
+        separate = connection.execute(query, [run, 100_000]).fetchall()
+        merged = connection.execute(query, [run, 50]).fetchall()
+    assert [row[:3] for row in merged] == [row[:3] for row in separate]
+    assert sum(row[3] for row in merged) < sum(row[3] for row in separate)
+    assert all(row[2] == row[3] for row in separate)
 
 
-def test_page_runs_has_the_peak(app, memory_store, memory_run):
+def test_page_runs_shows_the_peak(app, memory_store, memory_run):
     page = app(memory_store, "runs", run=memory_run("train_ctx512"))
     assert metrics(page) == {"Peak memory": "11.57 GiB"}
     peaks = tables(page)[0].set_index("run_id")["peak_bytes"]
@@ -361,4 +361,4 @@ def test_a_step_opens_at_its_own_peak(app, memory_store, memory_run):
     assert f"**{formatting.size(used)}** in use" in texts(page)
     (heading,) = [each.value for each in page.subheader if each.value.startswith("What held")]
     assert at != whole_peak
-    assert heading.endswith("after the first action")  # and not "at the peak"
+    assert heading.endswith("after the first action")  # not "at the peak"

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Modules, and with flame graphs elsewhere, in Chromium."""
+"""Page Modules, and flame graphs on other pages, in Chromium."""
 
 import re
 
@@ -60,7 +60,7 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
     expect(box(tab, "nn.Module: Owlv2EncoderLayer_0")).to_be_visible()
 
 
-def test_a_click_on_a_box_looks_into_it_and_the_link_reopens_it(tab, address, run_of) -> None:
+def test_a_click_on_a_box_zooms_in_and_the_link_reopens_it(tab, address, run_of) -> None:
     tab.goto(f"{address}/modules?run={run_of('h100_owlv2')}&step=all&box=all")
     expect(box(tab, "ProfilerStep*")).to_be_visible()
     wait_until_sent(tab)
@@ -78,7 +78,7 @@ def test_a_click_on_a_box_looks_into_it_and_the_link_reopens_it(tab, address, ru
     assert query_of(tab)["box"] == ["all"] != opened
 
 
-def test_the_graph_counts_what_is_chosen_and_finds_a_name(tab, address, run_of, truth) -> None:
+def test_the_graph_shows_the_chosen_metric_and_finds_a_name(tab, address, run_of, truth) -> None:
     tab.goto(f"{address}/modules?run={run_of('h100_owlv2')}&step=all")
     names = tab.locator(".grid").last
     _, _, ns = truth["h100_owlv2.json.gz"]["top_kernels"][0]
@@ -98,7 +98,7 @@ def test_the_graph_counts_what_is_chosen_and_finds_a_name(tab, address, run_of, 
 
 def test_a_run_without_modules_says_how_to_record_them(tab, address, run_of) -> None:
     tab.goto(f"{address}/modules?run={run_of('v100_resnet50_workers0')}")
-    expect(tab.get_by_text("The trace does not tell which nn.Module ran when")).to_be_visible()
+    expect(tab.get_by_text("The trace does not say which nn.Module ran when")).to_be_visible()
     expect(tab.locator(PLOT).first).to_be_visible()
 
 
@@ -136,10 +136,10 @@ def test_tensorboards_parts_add_up_to_the_steps(tab, address, run_of, shown_stor
         ).fetchall()
     tab.goto(f"{address}/overview?run={run}&step=all")
     wait_until_sent(tab)
-    tab.get_by_text("As TensorBoard divided steps").click()
+    tab.get_by_text("Step parts as in TensorBoard").click()
     parts = tab.locator(".grid:has(td:text-is('data loader'))")
     expect(parts).to_contain_text(formatting.duration(kernel_ns))
     assert outliers
     for step, part in outliers:
-        said = re.compile(f"Step {step} differs by .* mostly {part.replace('_', ' ')}")
-        expect(tab.get_by_text(said)).to_be_visible()
+        sentence = re.compile(f"Step {step} differs by .* mostly {part.replace('_', ' ')}")
+        expect(tab.get_by_text(sentence)).to_be_visible()

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Operators, in Chromium."""
+"""Page Operators in Chromium."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.dashboard.browser import (
 )
 
 
-def test_the_top_kernel_is_on_the_page_with_its_figure(tab, address, run_of, truth):
+def test_the_top_kernel_is_on_the_page_with_its_time(tab, address, run_of, truth):
     name, _, ns = truth["h100_owlv2.json.gz"]["top_kernels"][0]
     tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}&level=kernel&step=all")
     top = table(tab).locator("tbody tr").nth(1)  # after the idle time
@@ -51,7 +51,7 @@ def test_a_click_filters_and_the_link_reopens_the_same_view(tab, address, run_of
     expect(cell(tab, "aten::_softmax").first).to_be_attached()
 
 
-def test_the_sql_behind_opens_in_the_console(tab, address, run_of):
+def test_the_sql_of_a_table_opens_in_the_console(tab, address, run_of):
     tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}&step=all")
     open_menu(tab, "ranking")
     tab.get_by_role("link", name="Open in the console").click()
@@ -63,7 +63,7 @@ def test_the_sql_behind_opens_in_the_console(tab, address, run_of):
     expect(tab.get_by_label("Query")).to_have_value(re.compile("FROM ranking"))
 
 
-def test_downloads_have_all_rows_with_whole_names(tab, address, run_of):
+def test_downloads_have_all_rows_with_full_names(tab, address, run_of):
     tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}&level=kernel&q=MulFunctor&step=all")
     open_menu(tab, "ranking")
     with tab.expect_download() as waiting:

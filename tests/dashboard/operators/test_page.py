@@ -9,19 +9,19 @@ from tests.dashboard.elements import add_whole, charts, step_heights, table_with
 from tests.samples import TWO_RANKS
 
 
-def test_a_single_run_is_picked_by_itself(app, store, samples):
+def test_a_single_run_is_picked_automatically(app, store, samples):
     run = store.add(samples / "traces" / "cpu_only.json.gz").run_id
     assert app(store.path, "operators").multiselect(key="run").value == [run]
 
 
-def test_an_unknown_run_gets_a_clear_word(app, shown_store, run_of):
+def test_an_unknown_run_gets_a_warning(app, shown_store, run_of):
     page = app(shown_store, "operators", run=["gone-12345678", run_of("h100_owlv2")])
     (warning,) = page.warning
     assert r"gone\-12345678" in warning.value
     assert page.multiselect(key="run").value == [run_of("h100_owlv2")]
 
 
-def test_kernels_are_ranked_as_computed_elsewhere(app, shown_store, run_of, truth):
+def test_the_ranking_of_kernels_is_correct(app, shown_store, run_of, truth):
     page = app(shown_store, "operators", run=run_of("h100_owlv2"), level="kernel", step="all")
     table = table_with(page, "percent")
     expected = truth["h100_owlv2.json.gz"]["top_kernels"][:5]
@@ -31,7 +31,7 @@ def test_kernels_are_ranked_as_computed_elsewhere(app, shown_store, run_of, trut
     assert "bubble" in set(table["name"])
 
 
-def test_each_rank_can_be_looked_at(app, shown_store, run_of):
+def test_each_rank_can_be_selected(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of(TWO_RANKS))
     assert page.selectbox(key="device").options == ["rank 1 device 1", "rank 0 device 0"]
     page = app(shown_store, "operators", run=run_of(TWO_RANKS), step="all")
@@ -41,7 +41,7 @@ def test_each_rank_can_be_looked_at(app, shown_store, run_of):
 
 
 def test_a_step_is_ranked_alone(app, shown_store, run_of):
-    """Step 9, at each level: its kernels, its gaps, and shares of its wall time."""
+    """Step 9 by kernel: its kernels, its idle time, and shares of its wall time."""
     run = run_of("v100_resnet50_workers0")
     page = app(shown_store, "operators", run=run, step="9", level="kernel")
     with ingest.connect(shown_store) as connection:
@@ -57,9 +57,9 @@ def test_a_step_is_ranked_alone(app, shown_store, run_of):
     rows = table[table["name"] != "bubble"]
     assert list(rows[["name", "calls", "device_ns"]].itertuples(index=False, name=None)) == kernels
     assert list(rows["percent"]) == [pytest.approx(100 * ns / wall_ns) for *_, ns in kernels]
-    said = {m.label: m.value for m in page.metric}
-    assert said["Wall time"] == formatting.duration(wall_ns)
-    assert said["Idle"] == formatting.duration(idle_ns)
+    metrics = {m.label: m.value for m in page.metric}
+    assert metrics["Wall time"] == formatting.duration(wall_ns)
+    assert metrics["Idle"] == formatting.duration(idle_ns)
 
 
 def test_a_range_of_steps_is_the_sum_of_its_steps(app, shown_store, run_of):
@@ -74,7 +74,7 @@ def test_a_range_of_steps_is_the_sum_of_its_steps(app, shown_store, run_of):
 
 
 def test_the_strip_of_steps_is_as_high_as_their_wall_times(app, shown_store, run_of):
-    """Where the parts of a step overlap."""
+    """The parts of these steps overlap."""
     run = run_of(TWO_RANKS)
     with ingest.connect(shown_store) as connection:
         walls = connection.execute(
@@ -94,10 +94,10 @@ def test_search_narrows_the_ranking(app, shown_store, run_of):
     page.run()
     assert r"The filter hides **aten\:\:bmm**" in texts(page)
     page.text_input(key="q").set_value("no such thing").run()
-    assert "clear the search" in texts(page)
+    assert "Clear the search" in texts(page)
 
 
-def test_several_runs_stand_side_by_side(app, shown_store, run_of):
+def test_several_runs_are_side_by_side(app, shown_store, run_of):
     runs = [run_of("v100_resnet50_workers0"), run_of("v100_resnet50_workers4")]
     page = app(shown_store, "operators", run=runs)
     assert list(tables(page)[1].columns) == ["name", *(f"{run}_ns" for run in runs)]
@@ -116,7 +116,7 @@ def hosts(traces):
     return [add_whole(traces, name, events) for name, events in calls.items()]
 
 
-def test_hosts_of_several_runs_are_told_apart(app, store, hosts):
+def test_hosts_of_several_runs_have_separate_rows(app, store, hosts):
     one, two = hosts
     page = app(store.path, "operators", run=hosts)
     table = table_with(page, "self_ns")[["run_id", "name", "self_ns", "percent"]]
@@ -137,7 +137,7 @@ def test_a_link_to_an_operator_of_a_host_opens_that_run(app, store, hosts):
 
 
 def test_a_tick_belongs_to_its_step(app, shown_store, run_of):
-    """Another step has its own rows: the name in the address is ticked there, not the position."""
+    """Another step has other rows: the row with the name in the address is ticked."""
     run = run_of("v100_resnet50_workers0")
     page = app(shown_store, "operators", run=run, step="5", name="aten::conv2d")
     for step in ("9", "all"):

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Overview, in Chromium."""
+"""Page Overview in Chromium."""
 
 from playwright.sync_api import expect
 
@@ -36,7 +36,7 @@ def test_a_link_to_a_run_opens_it_and_a_click_picks_a_step(tab, address, run_of)
 
 def test_a_click_on_a_kernel_leads_to_its_calls(tab, address, run_of):
     tab.goto(f"{address}/overview?run={run_of(WORKERS)}&step=8")
-    expect(tab.get_by_text("All that was looked at")).to_be_visible()
+    expect(tab.get_by_text("All checks")).to_be_visible()
     tick(tab, 0, 1)
     wait_for_query(tab, "level", "kernel")
     expect(tab.get_by_role("heading", name="dgrad_engine")).to_be_visible()
@@ -46,7 +46,7 @@ def test_a_click_on_a_kernel_leads_to_its_calls(tab, address, run_of):
 def test_a_run_is_on_one_screen(tab, address, run_of):
     tab.set_viewport_size({"width": 1600, "height": 1000})
     tab.goto(f"{address}/overview?run={run_of(WORKERS)}")
-    last = tab.get_by_text("All that was looked at")
+    last = tab.get_by_text("All checks")
     expect(last).to_be_visible()
     wait_until_drawn(tab)
     box = last.bounding_box()

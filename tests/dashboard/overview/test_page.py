@@ -13,18 +13,20 @@ from tests.samples import TWO_RANKS
 WORKERS = "v100_resnet50_workers0"
 
 
-def test_the_median_step_is_said_with_its_spread(app, shown_store, run_of):
+def test_the_median_step_has_its_metrics(app, shown_store, run_of):
     run = run_of(WORKERS)
-    said = {metric.label: metric.value for metric in app(shown_store, "overview", run=run).metric}
+    metrics = {
+        metric.label: metric.value for metric in app(shown_store, "overview", run=run).metric
+    }
 
     with ingest.connect(shown_store) as connection:
         wall_ns, busy_ns, kernels = connection.execute(
             "SELECT wall_ns, busy_ns, kernels FROM run_metrics WHERE run_id = $1 AND is_slowest",
             [run],
         ).fetchone()
-    assert said["Median step"] == formatting.duration(wall_ns)
-    assert said["Device busy"] == formatting.duration(busy_ns)
-    assert said["Kernels"] == formatting.count(kernels)
+    assert metrics["Median step"] == formatting.duration(wall_ns)
+    assert metrics["Device busy"] == formatting.duration(busy_ns)
+    assert metrics["Kernels"] == formatting.count(kernels)
 
 
 def test_a_step_in_the_url_divides_that_step(app, shown_store, run_of):
@@ -59,14 +61,14 @@ def test_all_steps_together_are_their_sum(app, shown_store, run_of):
     assert split["part_ns"].sum() == total_ns
 
 
-def test_an_unknown_step_is_left_out_of_the_url(app, shown_store, run_of):
+def test_an_unknown_step_is_removed_from_the_url(app, shown_store, run_of):
     page = app(shown_store, "overview", run=run_of(WORKERS), step="1000")
     assert "step" not in page.query_params
     assert "Step 6, the median" in texts(page)
 
 
 def test_runs_of_all_kinds_have_an_overview(app, shown_store, run_of, memory_store, memory_run):
-    """Of a host, of several ranks, without steps, and of snapshots alone."""
+    """Runs of a host, of several ranks, without steps, and of snapshots only."""
     for name in ("flux_eager_full", TWO_RANKS, "h100_owlv2"):
         page = app(shown_store, "overview", run=run_of(name))
         assert not page.exception
@@ -85,7 +87,7 @@ def test_a_run_without_steps_is_one_recording(app, traces):
 
 
 @pytest.mark.parametrize(("picked", "first", "last"), [("5", 5, 7), ("8", 7, 9), ("10", 8, 10)])
-def test_of_many_steps_those_around_the_picked_one_are_drawn(
+def test_only_steps_near_the_picked_one_are_drawn_if_there_are_many(
     picked, first, last, app, shown_store, run_of, monkeypatch
 ):
     monkeypatch.setattr(step_picker, "MOST_BARS", 3)
@@ -108,7 +110,7 @@ def test_the_stages_of_a_pipeline_add_up_to_its_call(app, traces):
     rows = table_with(page, "wall_ns").set_index("stage")["wall_ns"] // 1000
     names = [name.strip() for name in rows.index]
     inside = ["encode", "denoise", "Double", "outside of blocks", "Single", "decode", "other"]
-    assert names == ["the call", *inside]
+    assert names == ["call", *inside]
     assert rows.iloc[0] == sum(rows.iloc[[1, 2, 6, 7]]) == 100
     assert rows.iloc[2] == sum(rows.iloc[3:6])
 

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Runs, in Chromium."""
+"""Page Runs in Chromium."""
 
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from tests.dashboard.elements import add_whole, event
 from tests.dashboard.server import served
 
 
-def test_a_tick_picks_a_run_and_the_pages_keep_it(tab, address):
+def test_a_tick_picks_a_run_for_all_pages(tab, address):
     tab.goto(f"{address}/")
     expect(tab.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
     assert urlsplit(tab.url).path == "/runs"
@@ -37,12 +37,12 @@ def test_quick_ticks_all_count(tab, address):
     wait_until_sent(tab)
     rows = table(tab).locator("tbody tr")
     for _ in range(3):
-        for place in range(4):
-            # A click of the pointer can get lost before the page hears of it, on a busy machine.
-            rows.nth(place).dispatch_event("click")
+        for row in range(4):
+            # A busy machine can lose a real click before the page receives it.
+            rows.nth(row).dispatch_event("click")
             tab.wait_for_timeout(100)
     expect(table(tab).locator("tr[aria-selected=true]")).to_have_count(4)
-    # The server answers tick by tick, and is at rest between two answers.
+    # The server handles ticks one by one, and is idle between them.
     tab.wait_for_function("new URLSearchParams(location.search).getAll('run').length === 4")
     wait_until_sent(tab)
     expect(table(tab).locator("tr[aria-selected=true]")).to_have_count(4)
@@ -60,7 +60,7 @@ def test_runs_are_searched_and_the_link_reopens_the_search(tab, address):
     expect(table(tab).locator("tbody tr")).to_have_count(2)
 
 
-def test_a_tick_moves_no_row_and_a_picked_run_is_on_top_when_the_page_is_opened(tab, address):
+def test_a_tick_moves_no_row_but_picked_runs_come_first_when_the_page_is_opened(tab, address):
     tab.goto(f"{address}/runs")
     rows = table(tab).locator("tbody tr")
     expect(rows).to_have_count(5)
@@ -111,14 +111,14 @@ def test_labels_are_edited_in_place(tab, traces):
         dialog = tab.get_by_role("dialog")
         model, mode, tags = (
             dialog.get_by_role("combobox", name=label, exact=True)
-            for label in ("Model", "Mode", "Tags, written KEY=VALUE")
+            for label in ("Model", "Mode", "Tags (KEY=VALUE)")
         )
         expect(model).to_have_value("flux")
         expect(mode).to_have_value("")  # they differ
         tags.fill("nonsense")
         tags.press("Enter")
         tags.press("Escape")
-        expect(dialog.get_by_text("nonsense: a tag is written KEY=VALUE")).to_be_visible()
+        expect(dialog.get_by_text("nonsense: write a tag as KEY=VALUE")).to_be_visible()
         expect(dialog.get_by_role("button", name="Save")).to_be_disabled()
         tags.fill("night=1")
         tags.press("Enter")

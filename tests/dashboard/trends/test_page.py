@@ -1,4 +1,4 @@
-"""Page Trends, without a browser and in one: a series whose change is known."""
+"""Page Trends, without a browser and in Chromium, with a series whose change is known."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ CHANGED = 5  # the first run that is faster
 
 @pytest.fixture(scope="module")
 def series(tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """Nine runs of a model, the last four faster; two of another, one of which is compiled."""
+    """Nine runs of one model, the last four faster, and an eager and a compiled run of another."""
     directory = tmp_path_factory.mktemp("trends")
     traces = Traces(directory, ingest.Store(directory / "store"))
 
@@ -54,13 +54,13 @@ def metrics(page) -> dict[str, str]:
 
 
 def charted(page) -> list[int]:
-    """How many points each chart is given."""
+    """Return the number of points in each chart."""
     return [
         sum(table.num_rows for table in data_of(chart)) for chart in page.get("vega_lite_chart")
     ]
 
 
-def test_the_change_is_named_with_the_medians_before_and_after(app, series, run_named):
+def test_a_change_is_shown_with_the_medians_before_and_after(app, series, run_named):
     page = app(series.store.path, "trends", metric="wall", all_models="true")
     assert metrics(page) == {
         "Runs": "11",
@@ -117,16 +117,16 @@ def test_the_x_axis_is_the_run_number_or_time(app, series):
     assert hours == pytest.approx([1, 3, 5, 7])
 
 
-def test_a_log_scale_says_what_it_leaves_out(app, series):
+def test_a_log_scale_counts_the_values_that_it_cannot_show(app, series):
     page = app(series.store.path, "trends", metric=["wall", "bubble"], model="flux", log="true")
     (wall,) = page.get("vega_lite_chart")
     assert '"type": "log"' in wall.proto.spec
     # The operators fill each step.
-    assert "flux, eager: nothing above 0 for a log scale" in texts(page)
-    assert "9 points of 0 or less left out" in texts(page)
+    assert "flux, eager: no value above 0 for a log scale" in texts(page)
+    assert "Not shown: 9 points of 0 or less" in texts(page)
 
 
-def test_of_many_series_those_with_the_most_runs_are_drawn(app, traces):
+def test_only_series_with_the_most_runs_are_drawn_if_there_are_many(app, traces):
     for place, model in enumerate("abcdefghii"):
         file = traces.write([event("cpu_op", 10 * place)], f"run{place}")
         traces.store.add(file, AddOptions(model=model))
@@ -145,24 +145,24 @@ def test_filters_are_in_the_address(app, series):
     ):
         assert metrics(app(series.store.path, "trends", metric="wall", **query))["Runs"] == runs
     page = app(series.store.path, "trends", model="bert", mode="eager", tagged="branch=dev")
-    assert "take a filter away" in texts(page)
+    assert "Remove a filter" in texts(page)
 
 
-def test_a_chart_for_each_figure_and_no_more_than_a_browser_draws(app, series):
+def test_each_metric_has_a_chart_that_a_browser_can_draw(app, series):
     page = app(series.store.path, "trends", metric=["wall", "busy", "bubble"])
     assert len(page.get("vega_lite_chart")) == 3
     assert sum(charted(page)) < MARKS
     assert page.multiselect(key="metric").value == ["wall", "busy", "bubble"]
 
 
-def test_a_run_is_set_against_the_one_before(app, series, run_named):
+def test_a_run_is_compared_with_the_previous_one(app, series, run_named):
     page = app(series.store.path, "trends", metric="wall", at=run_named(f"flux{CHANGED}"))
     (against,) = (m for m in page.metric if m.label == "wall time")
-    assert (against.value, against.delta) == ("800 µs", "-20.0% against the run before")
+    assert (against.value, against.delta) == ("800 µs", "-20.0% from the previous run")
     assert run_named(f"flux{CHANGED - 1}") in page.selectbox(key="against").options
 
 
-def test_runs_without_a_model_are_told_how_to_become_a_series(app, shown_store):
+def test_runs_without_a_model_show_how_to_form_a_series(app, shown_store):
     page = app(shown_store, "trends")
     assert "ingest add --model" in texts(page)
     assert metrics(page)["Change points"] == "0"
@@ -174,17 +174,17 @@ def test_a_series_that_splits_by_device_says_so(app, traces):
         file = traces.write([step], device, deviceProperties=[{"id": 0, "name": device}])
         traces.store.add(file, AddOptions(model="flux"))
     page = app(traces.store.path, "trends", metric="wall")
-    assert "**flux** ran on 2 devices: each is a series of its own" in texts(page)
+    assert "**flux** ran on 2 devices. Each device has a separate series" in texts(page)
 
 
-def test_no_figure_is_asked_for(app, series):
+def test_the_page_asks_for_a_metric(app, series):
     page = app(series.store.path, "trends")
     page.multiselect(key="metric").set_value([])
     assert "Pick a metric" in texts(page.run())
 
 
 def click_chart(tab: Page, across: float) -> None:
-    """Clicks the first chart at a share of its width."""
+    """Click the first chart, at a position relative to its width."""
     chart = tab.get_by_test_id("stVegaLiteChart").first
     expect(chart.locator("canvas, svg").first).to_be_visible()
     tab.wait_for_timeout(500)
@@ -203,7 +203,7 @@ def test_a_click_opens_the_run_and_leads_to_the_comparison(
     expect(card).to_contain_text(run_named("flux8"))
     expect(card).to_contain_text("800 µs")
     tab.goto(tab.url)  # the link reopens it
-    card.get_by_role("link", name="Compare with the run before").click()
+    card.get_by_role("link", name="Compare with the previous run").click()
     wait_for_query(tab, "other", run_named("flux8"))
     assert query_of(tab)["base"] == [run_named("flux7")]
 

@@ -1,4 +1,4 @@
-"""What `ingest profile-analyze` takes: runs, files without a store, and what it says of others."""
+"""Inputs of `ingest profile-analyze`: runs, files without a store, and errors for anything else."""
 
 import csv
 import gzip
@@ -15,13 +15,13 @@ from tests.command import Command, Result
 from tests.conftest import Traces
 
 
-def one_line(said: Result) -> str:
-    """What a command has said of an error, without the frame around it."""
-    return " ".join(said.err.replace("│", " ").split())
+def one_line(result: Result) -> str:
+    """Return a command's error message in one line, without the frame around it."""
+    return " ".join(result.err.replace("│", " ").split())
 
 
 def of_type(kind: str) -> str:
-    """A profile of an operator."""
+    """Return a profile of one operator of a type."""
     return profile(Opr("1", kind, device={CPU: (0, 1, 4)}, host={THREAD: (0, 1, 2)}))
 
 
@@ -29,12 +29,12 @@ def test_a_file_needs_no_store(samples: Path, command: Command, tmp_path: Path) 
     file = samples / "megengine" / "prof_async.json"
     expected = (samples / "expected" / "megengine" / "prof_async__00.txt").read_text()
     absent = tmp_path / "store"
-    said = command("profile-analyze", file, store=absent)
-    assert (said.code, said.out, said.err) == (0, expected, "")
+    result = command("profile-analyze", file, store=absent)
+    assert (result.code, result.out, result.err) == (0, expected, "")
     zipped = tmp_path / "prof.json.gz"
     zipped.write_bytes(gzip.compress(file.read_bytes()))
-    said = command("profile-analyze", zipped, store=absent)
-    assert (said.code, said.out, said.err) == (0, expected, "")
+    result = command("profile-analyze", zipped, store=absent)
+    assert (result.code, result.out, result.err) == (0, expected, "")
     assert not absent.exists()
 
 
@@ -51,8 +51,8 @@ def test_the_files_of_two_ranks_are_printed_each(
         for name, sample in names.items()
     )
     assert command("profile-analyze", run).out == printed
-    said = json.loads(command("profile-analyze", run, "--json", "-t", "0").out)
-    assert [(part["path"], len(part["device"])) for part in said] == [
+    analyses = json.loads(command("profile-analyze", run, "--json", "-t", "0").out)
+    assert [(part["path"], len(part["device"])) for part in analyses] == [
         (str(run / "rank0.json"), 34),
         (str(run / "rank1.json"), 42),
     ]
@@ -64,35 +64,35 @@ def test_the_files_of_two_ranks_are_printed_each(
 def test_a_run_is_named_as_in_other_commands(traces: Traces, command: Command) -> None:
     for name in ("first", "second"):
         traces.store.add(traces.write(of_type(name), name))
-    said = command("profile-analyze", "second", "--dump-only-opr", "--print-only", "device")
-    assert (said.code, said.out) == (0, "second[1] second 1\n")
+    result = command("profile-analyze", "second", "--dump-only-opr", "--print-only", "device")
+    assert (result.code, result.out) == (0, "second[1] second 1\n")
 
 
 def test_a_damaged_file_is_analysed_with_a_warning(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "cut.json"
     path.write_text(of_type("Elemwise")[:-20])
-    said = command("profile-analyze", path, "--dump-only-opr")
-    assert said.code == 0
-    assert "warning: cut.json: ends in section operator\n" in said.err
+    result = command("profile-analyze", path, "--dump-only-opr")
+    assert result.code == 0
+    assert "warning: cut.json: the file ends in section operator\n" in result.err
 
 
 def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "times.json"
     path.write_text(json.dumps({"profiler": json.loads(of_type("Elemwise"))["profiler"]}))
-    [said] = json.loads(command("profile-analyze", path, "--json").out)
-    assert (said["path"], said["device"]) == (str(path), [])
+    [analysis] = json.loads(command("profile-analyze", path, "--json").out)
+    assert (analysis["path"], analysis["device"]) == (str(path), [])
 
 
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        (("--json", "--csv"), "--json or --csv, not both"),
+        (("--json", "--csv"), "--json and --csv cannot be used together"),
         (("--order-by", "speed"), "'speed' is not one of time, computation, memory, flops"),
         (("--order-by", "-time"), "'-time' is not one of"),
         (("--order-by", "++time"), "'++time' is not one of"),
-        (("--opr-name", "("), "no regular expression: missing )"),
-        (("--opr-name", "a)|(b"), "no regular expression: unexpected )"),
-        (("--opr-name", "(?!a)"), "no regular expression: invalid perl operator: (?!"),
+        (("--opr-name", "("), "invalid regular expression: missing )"),
+        (("--opr-name", "a)|(b"), "invalid regular expression: unexpected )"),
+        (("--opr-name", "(?!a)"), "invalid regular expression: invalid perl operator: (?!"),
         (("--aggregate", "median"), "'median' is not one of 'max', 'min', 'sum', 'mean'"),
         (("--aggregate-by", "name"), "'name' is not"),
         (("--top-end-key", "start"), "'start' is not one of 'end', 'kern'"),
@@ -101,16 +101,16 @@ def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: P
         (("--min-time", "long"), "'long' is not a valid float"),
     ],
 )
-def test_wrong_usage_says_why(
+def test_wrong_usage_reports_the_reason(
     wrong: tuple[str, ...], reason: str, traces: Traces, command: Command
 ) -> None:
     traces.store.add(traces.write(of_type("Elemwise")))
-    said = command("profile-analyze", "trace", *wrong)
-    assert (said.code, said.out) == (2, "")
-    assert reason in one_line(said)
+    result = command("profile-analyze", "trace", *wrong)
+    assert (result.code, result.out) == (2, "")
+    assert reason in one_line(result)
 
 
-def test_what_is_no_profile_of_megengine_is_an_error(
+def test_anything_but_a_megengine_profile_is_an_error(
     traces: Traces, command: Command, tmp_path: Path
 ) -> None:
     path = traces.write([op("aten::mm")])
@@ -119,10 +119,10 @@ def test_what_is_no_profile_of_megengine_is_an_error(
     empty["graph_exec"]["comp_seq"] = []
     for name, text in {"empty": json.dumps(empty), "nothing": "", "list": "[1]"}.items():
         (tmp_path / f"{name}.json").write_text(text)
-    for asked, reason in {
-        "trace": f"{run_id} has no profile of MegEngine",
-        path: "has no profile of MegEngine",
-        tmp_path / "empty.json": "empty.json: no operators: an empty profile",
+    for argument, reason in {
+        "trace": f"{run_id} has no MegEngine profile",
+        path: "has no MegEngine profile",
+        tmp_path / "empty.json": "empty.json: the profile has no operators",
         tmp_path / "nothing.json": "nothing.json: empty file",
         tmp_path / "list.json": "list.json: ",
         tmp_path / "absent.json": "no such run",
@@ -131,8 +131,8 @@ def test_what_is_no_profile_of_megengine_is_an_error(
         "a\0b": "no such run",
         "": "no such run",
     }.items():
-        said = command("profile-analyze", asked)
-        assert (said.code, said.out) == (1, ""), asked
-        assert said.err.startswith("error: ")
-        assert len(said.err.splitlines()) == 1
-        assert reason in said.err
+        result = command("profile-analyze", argument)
+        assert (result.code, result.out) == (1, ""), argument
+        assert result.err.startswith("error: ")
+        assert len(result.err.splitlines()) == 1
+        assert reason in result.err

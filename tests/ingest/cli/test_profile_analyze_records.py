@@ -1,4 +1,4 @@
-"""The numbers of `ingest profile-analyze`, against those of MegEngine's own profile_analyze."""
+"""The numbers of `ingest profile-analyze`, compared with those of MegEngine's profile_analyze."""
 
 import json
 from pathlib import Path
@@ -17,30 +17,30 @@ HOW = {"max": max, "min": min}
 
 @pytest.fixture(scope="module")
 def default_store(sampled: Samples) -> Path:
-    """The store that `command` works on."""
+    """The store that `command` uses."""
     return sampled.store(*MEGENGINE)
 
 
 @pytest.fixture
 def expected(samples: Path) -> Path:
-    """What the original says."""
+    """The directory with the original's output."""
     return samples / "expected" / "megengine"
 
 
 def near(value: float | str) -> Any:
-    """A number to 1e-12 of it; the original, too, writes those that are not finite as texts."""
+    """Allow a relative error of 1e-12. As in the original, infinities and NaN are texts."""
     return pytest.approx(float(value), rel=1e-12, abs=0, nan_ok=True)
 
 
-def records(said: Result) -> dict[str, list[Row]]:
-    """The records of the one file, by side."""
-    assert (said.code, said.err) == (0, "")
-    [analysis] = json.loads(said.out)
+def records(result: Result) -> dict[str, list[Row]]:
+    """Return the records of the only file, by side."""
+    assert (result.code, result.err) == (0, "")
+    [analysis] = json.loads(result.out)
     return {side: analysis[side] for side in SIDES}
 
 
-def same(found: list[Row], expected: list[Row]) -> None:
-    """Compares what identifies each record, and its figures."""
+def assert_equal(found: list[Row], expected: list[Row]) -> None:
+    """Compare the identity and the numbers of each record."""
     assert len(found) == len(expected)
     for row, wanted in zip(found, expected, strict=True):
         for name in ("name", "type", "count"):
@@ -56,29 +56,29 @@ def same(found: list[Row], expected: list[Row]) -> None:
 
 
 def options(key: str, aggregate: str, by: str) -> list[str]:
-    """What asks for all records of both sides."""
-    said = ["-t", "0", "--show-host", "--json", "--top-end-key", key]
-    said += ["--aggregate", aggregate] if aggregate != "None" else []
-    return said + (["--aggregate-by", by] if by != "None" else [])
+    """Return the options that print all records of both sides."""
+    listed = ["-t", "0", "--show-host", "--json", "--top-end-key", key]
+    listed += ["--aggregate", aggregate] if aggregate != "None" else []
+    return listed + (["--aggregate-by", by] if by != "None" else [])
 
 
 @pytest.mark.parametrize("run", MEGENGINE)
-def test_its_numbers_are_the_originals(run: str, command: Command, expected: Path) -> None:
+def test_the_numbers_equal_the_originals(run: str, command: Command, expected: Path) -> None:
     listed = json.loads((expected / "records.json").read_text())[f"{run}.json"]
     compared = 0
-    for asked in {asked.partition("/")[2] for asked in listed}:
-        found = records(command("profile-analyze", run, *options(*asked.split("/"))))
+    for variant in {key.partition("/")[2] for key in listed}:
+        found = records(command("profile-analyze", run, *options(*variant.split("/"))))
         for side in SIDES:
-            wanted = listed[f"{side}/{asked}"]
-            if isinstance(wanted, list):  # else how the original crashed
-                same(found[side], wanted)
+            wanted = listed[f"{side}/{variant}"]
+            if isinstance(wanted, list):  # otherwise, a message: the original crashed
+                assert_equal(found[side], wanted)
                 compared += 1
     assert compared == 2 * 2 * 4
 
 
 @pytest.mark.parametrize("run", MEGENGINE)
 @pytest.mark.parametrize("key", ["end", "kern"])
-def test_the_most_and_the_least_of_each_type_leave_out_what_is_unknown(
+def test_maximum_and_minimum_of_each_type_ignore_unknown_values(
     run: str, key: str, command: Command, samples: Path
 ) -> None:
     profile = Profile.read(samples / "megengine" / f"{run}.json")
@@ -95,6 +95,6 @@ def test_the_most_and_the_least_of_each_type_leave_out_what_is_unknown(
                 row = {"type": type_, "count": len(oprs), "time": time, "computation": most}
                 rate_of = {"flops": rate(most, time), "bandwidth": rate(memory, time)}
                 rows.append({**row, "memory": memory, **rate_of})
-            same(found[side], sorted(rows, key=lambda row: -row["time"]))
+            assert_equal(found[side], sorted(rows, key=lambda row: -row["time"]))
             if run != "prof_onlywait":
                 assert {row["computation"] is None for row in rows} == {True, False}

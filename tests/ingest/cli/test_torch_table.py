@@ -1,4 +1,4 @@
-"""`ingest table`, against the text that torch itself prints of the same recording."""
+"""`ingest table`, compared with the table that torch prints for the same recording."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from tests.conftest import Traces
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
-    """A profiler with all that it can record, and the file that it exported."""
+    """A profiler that recorded everything it can, and the file that it exported."""
     model = torch.nn.Sequential(
         torch.nn.Conv2d(3, 4, 3), torch.nn.Flatten(), torch.nn.LazyLinear(5)
     )
@@ -35,7 +35,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
 
 
 def cells(text: str) -> list[list[str | float]]:
-    """A table's words, times as numbers; its lines by name: rows of equal figures have no order."""
+    """Return the words of a table's lines, with times as numbers.
+
+    The lines are sorted, because rows with equal sort values have no order.
+    """
     lines = sorted(line.split() for line in text.splitlines() if line.strip())
     return [
         [
@@ -47,13 +50,13 @@ def cells(text: str) -> list[list[str | float]]:
 
 
 def near(line: list[str | float]) -> Any:
-    """The line with times within 1 ns: torch adds up floats, which may round the other way."""
+    """Allow times to differ by 1 ns, because torch adds up floats, which may round differently."""
     return [pytest.approx(word, abs=0.0011) if isinstance(word, float) else word for word in line]
 
 
 @pytest.mark.parametrize("sort_by", ["self_cpu_time_total", "cpu_memory_usage", "flops", "count"])
 @pytest.mark.parametrize("by_shape", [False, True])
-def test_it_is_torchs_own_table(
+def test_the_table_equals_torchs(
     recorded: tuple[Any, Path],
     traces: Traces,
     command: Callable[..., Any],
@@ -73,7 +76,7 @@ def test_it_is_torchs_own_table(
 
 
 def small(traces: Traces) -> None:
-    """Two steps of which each launches a kernel, in a frame."""
+    """Add a run with two steps, each of which launches a kernel from a frame."""
     traces.store.add(
         traces.write(
             [
@@ -91,21 +94,21 @@ def small(traces: Traces) -> None:
     )
 
 
-def test_a_step_and_a_figure_of_the_device(traces: Traces, command: Callable[..., Any]) -> None:
+def test_a_step_sorted_by_device_time(traces: Traces, command: Callable[..., Any]) -> None:
     small(traces)
     rows = json.loads(
         command("table", "trace", "--sort-by", "cuda_time_total", "--step", "1", "--json").out
     )
-    figures = {row["name"]: (row["cpu_time_total"], row["device_time_total"]) for row in rows}
-    assert figures["aten::mm"] == (101_000, 50_000)
-    assert figures["gemm"] == (0, 50_000)
+    times = {row["name"]: (row["cpu_time_total"], row["device_time_total"]) for row in rows}
+    assert times["aten::mm"] == (101_000, 50_000)
+    assert times["gemm"] == (0, 50_000)
     assert [row["device_time_total"] for row in rows] == [50_000, 50_000, 50_000, 50_000, 0]
     printed = command("table", "trace", "--row-limit", "2").out.splitlines()
     assert len([line for line in printed if not line.startswith("---")]) == 5
     assert printed[-1] == "Self device time total: 100.000us"
 
 
-def test_a_row_for_each_stack(traces: Traces, command: Callable[..., Any]) -> None:
+def test_rows_can_be_grouped_by_stack(traces: Traces, command: Callable[..., Any]) -> None:
     small(traces)
     text = command("table", "trace", "--group-by-stack-n", "2", "--csv").out
     stacks = {row["name"]: row["stack"] for row in csv.DictReader(io.StringIO(text))}
@@ -121,12 +124,14 @@ def test_a_row_for_each_stack(traces: Traces, command: Callable[..., Any]) -> No
         ("--json", "--csv"),
     ],
 )
-def test_wrong_usage(traces: Traces, command: Callable[..., Any], wrong: tuple[str, ...]) -> None:
+def test_wrong_usage_is_an_error(
+    traces: Traces, command: Callable[..., Any], wrong: tuple[str, ...]
+) -> None:
     small(traces)
     assert command("table", "trace", *wrong).code == 2
 
 
-def test_a_step_that_is_not_there_is_named(traces: Traces, command: Callable[..., Any]) -> None:
+def test_the_error_for_a_missing_step_names_it(traces: Traces, command: Callable[..., Any]) -> None:
     small(traces)
     done = command("table", "trace", "--step", "7")
     assert (done.code, done.out) == (1, "")

@@ -1,4 +1,4 @@
-"""The commands that keep a store: `edit`, `remove`, and which version this is."""
+"""The commands `edit` and `remove`, and the option `--version`."""
 
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
@@ -21,7 +21,7 @@ def add(traces: Traces, name: str = "first", dur: int = 1) -> str:
     return traces.store.add(traces.write([{**EVENT, "dur": dur}], name), labels).run_id
 
 
-def test_labels_are_changed_and_others_stay(traces: Traces, command: Command) -> None:
+def test_edit_changes_only_the_given_labels(traces: Traces, command: Command) -> None:
     run_id = add(traces)
     done = command("edit", run_id, "--name", "it's new", "--mode", "eager", "--tag", "gpu=B200")
     assert (done.code, done.out, done.err) == (0, f"changed {run_id}\n", "")
@@ -46,7 +46,7 @@ def test_several_runs_are_labelled_at_once(traces: Traces, command: Command) -> 
     assert rows.fetchall() == [("first", "m", "1"), ("second", "m", "1"), ("third", None, None)]
 
 
-def test_an_empty_label_is_none_even_where_the_runs_files_have_one(
+def test_an_empty_label_removes_the_one_from_the_runs_files(
     traces: Traces, command: Command
 ) -> None:
     traces.write([EVENT])
@@ -61,7 +61,7 @@ def test_an_empty_label_is_none_even_where_the_runs_files_have_one(
     assert command("edit", run_id).code == 2
 
 
-def test_edits_at_the_same_time_are_all_kept(traces: Traces) -> None:
+def test_concurrent_edits_are_all_kept(traces: Traces) -> None:
     run_id = add(traces)
 
     def tag(key: str) -> None:
@@ -74,19 +74,19 @@ def test_edits_at_the_same_time_are_all_kept(traces: Traces) -> None:
     assert tags == {"gpu": "H100", "batch": "4"} | dict.fromkeys(keys, "1")
 
 
-def test_a_run_that_is_labelled_while_it_is_built_again_keeps_the_labels(traces: Traces) -> None:
+def test_a_run_that_is_edited_during_a_rebuild_keeps_the_new_labels(traces: Traces) -> None:
     run_id = add(traces)
 
     def label(_: int) -> None:
         ingest.edit(ingest.Store(traces.store.path), run_id, ingest.AddOptions(model="new"))
 
-    with pytest.raises(ingest.IngestError, match="its labels changed meanwhile"):
+    with pytest.raises(ingest.IngestError, match="its labels changed during the rebuild"):
         upkeep.rebuild(traces.store, run_id, progress=label)
     rows = ingest.connect(traces.store.path).execute("SELECT model FROM runs").fetchall()
     assert rows == [("new",)]
 
 
-def test_labels_outlive_building_the_run_again(traces: Traces, command: Command) -> None:
+def test_labels_survive_a_rebuild(traces: Traces, command: Command) -> None:
     run_id = add(traces)
     command("edit", run_id, "--name", "new", "--model", "m", "--untag", "gpu", "--note", "n")
     (traces.store.run_path(run_id) / "ops.parquet").unlink()
@@ -107,7 +107,7 @@ def test_secrets_in_labels_are_redacted(traces: Traces, command: Command) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["edit", "none", "--name", "x"], "no such run"),
         (["edit", "first", "--tag", "x"], "KEY=VALUE"),
@@ -115,13 +115,13 @@ def test_secrets_in_labels_are_redacted(traces: Traces, command: Command) -> Non
     ],
 )
 def test_a_wrong_edit_changes_nothing(
-    arguments: list[str], words: str, traces: Traces, command: Command
+    arguments: list[str], message: str, traces: Traces, command: Command
 ) -> None:
     add(traces)
     before = ingest.connect(traces.store.path).execute(LABELS).fetchall()
     done = command(*arguments)
     assert done.code
-    assert words in done.err
+    assert message in done.err
     assert ingest.connect(traces.store.path).execute(LABELS).fetchall() == before
 
 
@@ -138,5 +138,5 @@ def test_one_wrong_name_removes_nothing(traces: Traces, command: Command) -> Non
     assert traces.store.run_ids() == [run_id]
 
 
-def test_the_version_is_told(command: Command) -> None:
+def test_the_version_is_printed(command: Command) -> None:
     assert command("--version").out == f"tracehouse {metadata.version('tracehouse')}\n"

@@ -1,4 +1,4 @@
-"""The rank test against published values."""
+"""The rank test, compared with published values."""
 
 from itertools import combinations
 
@@ -32,7 +32,7 @@ from ingest.comparison.rank_test import least_p, rank_test
     ],
 )
 def test_published_values(base: list[float], other: list[float], p: float) -> None:
-    published = pytest.approx(p, abs=5e-6)  # to as many places as sleep's is
+    published = pytest.approx(p, abs=5e-6)  # the precision of the p-value for sleep
     assert rank_test(base, other) == published
     assert rank_test(other, base) == published
 
@@ -48,13 +48,13 @@ def test_critical_values(n: int, m: int, critical: int) -> None:
 
 
 def samples(n: int, m: int, wins: int) -> tuple[list[float], list[float]]:
-    """Samples in which `wins` pairs have the larger value in the second."""
+    """Return two samples in which `wins` pairs have the larger value in the second sample."""
     base = list(range(n))
     other = []
-    for place in range(m):
+    for index in range(m):
         beats = min(n, wins)
         wins -= beats
-        other.append(beats - 0.5 + place / 100)
+        other.append(beats - 0.5 + index / 100)
     return [float(value) for value in base], other
 
 
@@ -63,14 +63,14 @@ def samples(n: int, m: int, wins: int) -> tuple[list[float], list[float]]:
     | st.lists(st.integers(0, 4), min_size=2, max_size=8),
     st.data(),
 )
-def test_p_is_the_share_of_orders_that_are_as_extreme(
+def test_p_is_the_share_of_orders_at_least_as_extreme(
     values: list[int], data: st.DataObject
 ) -> None:
     n = data.draw(st.integers(1, len(values) - 1))
     base, other = values[:n], values[n:]
 
     def distance(chosen: tuple[int, ...]) -> float:
-        rest = [values[place] for place in range(len(values)) if place not in chosen]
+        rest = [values[index] for index in range(len(values)) if index not in chosen]
         wins = sum((y > values[x]) + (y == values[x]) / 2 for x in chosen for y in rest)
         return abs(wins - len(chosen) * len(rest) / 2)
 
@@ -85,6 +85,6 @@ def test_the_least_p() -> None:
     assert least_p(4, 4) == pytest.approx(2 / 70)
 
 
-def test_an_empty_sample_has_no_rank() -> None:
+def test_an_empty_sample_is_an_error() -> None:
     with pytest.raises(ValueError, match="a value on each side"):
         rank_test([], [1.0])

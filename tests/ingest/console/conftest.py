@@ -9,7 +9,7 @@ from ingest import Console
 
 MIB = 1 << 20
 ENDLESS = "SELECT count(*) FROM range(1000000000000)"
-PATIENCE = 60  # seconds, on a machine that has much else to do
+PATIENCE = 60  # seconds, for a loaded machine
 
 
 @pytest.fixture(scope="module")
@@ -20,21 +20,22 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def console(store: Path) -> Console:
-    """A console on it."""
+    """A console on the empty store."""
     return Console(store)
 
 
 @pytest.fixture(scope="module")
 def hasty(store: Path) -> Console:
-    """One whose queries may take a second."""
+    """A console with a time limit of one second."""
     return Console(store, seconds=1)
 
 
 @pytest.fixture(scope="module")
 def poor(store: Path) -> Console:
-    """One whose queries have little memory, and time enough to need more."""
+    """A console with a small memory limit, and enough time to exceed it."""
     return Console(store, seconds=PATIENCE, memory=128 * MIB)
 
 
-def lives(console: Console) -> bool:
+def answers(console: Console) -> bool:
+    """Return whether the console still answers queries."""
     return console.query("SELECT 42 AS n").table.to_pydict() == {"n": [42]}

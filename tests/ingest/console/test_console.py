@@ -1,4 +1,4 @@
-"""The read-only console: what it answers, and what it refuses with a clear word."""
+"""The read-only console: the queries that it answers, and those that it refuses."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ import pytest
 
 import ingest
 from ingest import Console, QueryError
-from tests.ingest.console.conftest import ENDLESS, PATIENCE, lives
+from tests.ingest.console.conftest import ENDLESS, PATIENCE, answers
 
 
 def files(directory: Path) -> set[Path]:
@@ -33,7 +33,7 @@ def files(directory: Path) -> set[Path]:
         "SHOW TABLES",
         "SUMMARIZE runs",
         "PIVOT bubble_causes ON cause IN ('host', 'sync') USING sum(bubble_ns) GROUP BY run_id",
-        "SELECT 'COPY_TO_FILE', 'INSERT_QUERY_NODE' -- words are no deeds",
+        "SELECT 'COPY_TO_FILE', 'INSERT_QUERY_NODE' -- only text",
         "SELECT comment FROM duckdb_columns() WHERE table_name = 'kernels'",
         "FROM device_occupancy('run', 0, 0, 0, 1000, 10)",
     ],
@@ -43,7 +43,7 @@ def test_reading_is_allowed(console, query):
 
 
 @pytest.mark.parametrize(
-    ("query", "word"),
+    ("query", "message"),
     [
         ("CREATE TABLE t (a INT)", "CREATE"),
         ("DROP VIEW runs", "DROP"),
@@ -99,36 +99,36 @@ def test_reading_is_allowed(console, query):
         ("CALL pragma_version()", "CALL"),
         ("UPDATE EXTENSIONS", "UPDATE"),
         ("/* sly */ VACUUM", "VACUUM"),
-        ("SELECT 1; SELECT 2", "one statement"),
-        ("", "write a query"),
-        ("-- nothing", "write a query"),
+        ("SELECT 1; SELECT 2", "2 statements; run one at a time"),
+        ("", "The query is empty"),
+        ("-- nothing", "The query is empty"),
         ("PIVOT bubble_causes ON cause USING sum(bubble_ns)", "PIVOT"),
         ("SELECT " + "[" * 900 + "]" * 900, "nested"),
         ("SELEC 1", "syntax error"),
         ("SELECT $1", "parameters"),
-        ("SELECT '\ud800'", "half of a character"),
+        ("SELECT '\ud800'", "half of a surrogate pair"),
         ("SELECT " + "-" * 5 + "(1+" * 5_000 + "1" + ")" * 5_000, "."),
         ("SELECT " + "(" * 100_000, "."),
     ],
 )
-def test_everything_else_is_refused_with_a_word(console, store, query, word):
+def test_everything_else_is_refused_with_a_reason(console, store, query, message):
     console.query("SELECT 1")  # the first one writes the catalog
     before = files(store.parent)
 
-    with pytest.raises(QueryError, match=word):
+    with pytest.raises(QueryError, match=message):
         console.query(query.replace("{store}", str(store)))
 
     assert files(store.parent) == before
     assert console.query("SELECT 42 AS n").table.to_pydict() == {"n": [42]}
 
 
-def test_errors_are_about_the_query_as_it_was_written(console):
+def test_errors_quote_the_query_as_it_was_written(console):
     with pytest.raises(QueryError, match="nowhere does not exist") as refused:
         console.query("SELECT * FROM nowhere")
     assert "EXPLAIN" not in str(refused.value)
 
 
-def test_a_variable_of_the_caller_is_no_table(console):
+def test_a_variable_of_the_caller_is_not_a_table(console):
     stolen = pa.table({"n": [1]})
     with pytest.raises(QueryError, match="stolen does not exist"):
         console.query("FROM stolen")
@@ -153,7 +153,7 @@ def test_secrets_stay_secret(store, monkeypatch, query):
     assert "swordfish" not in str(refused.value)
 
 
-def test_rows_are_limited_and_it_says_so(store):
+def test_the_rows_of_a_result_are_limited(store):
     result = Console(store, rows=5).query("SELECT range AS n FROM range(10) ORDER BY n DESC")
     assert result.table.column("n").to_pylist() == [9, 8, 7, 6, 5]
     assert not result.complete
@@ -217,7 +217,7 @@ def test_results_of_every_type_can_be_downloaded(console):
         ("TRUE", "true"),
     ],
 )
-def test_odd_values_have_every_form(console, value, text):
+def test_odd_values_can_be_converted_to_every_format(console, value, text):
     result = console.query(f"SELECT {value} AS v UNION ALL SELECT NULL")
     assert len(result.frame()) == 2
     assert [row["v"] for row in csv.DictReader(io.StringIO(result.csv().decode()))] == [text, ""]
@@ -256,14 +256,14 @@ threading.Event().wait()
     assert parent.stdout
     assert parent.stdout.readline() == b"ready\n"
     parent.kill()
-    parent.communicate(timeout=PATIENCE)  # its stderr is its child's too: closed when both ended
+    parent.communicate(timeout=PATIENCE)  # stderr closes when both the parent and the child end
 
 
-def test_a_store_that_went_away_is_named(tmp_path):
+def test_a_missing_store_is_an_error(tmp_path):
     store = ingest.Store(tmp_path / "store")
     console = Console(store.path)
     store.path.rename(tmp_path / "elsewhere")
     with pytest.raises(QueryError, match="store cannot be read"):
         console.query("SELECT 1")
     (tmp_path / "elsewhere").rename(store.path)
-    assert lives(console)
+    assert answers(console)

@@ -1,4 +1,4 @@
-"""Call stacks in the files of flamegraph.pl and speedscope."""
+"""Export of call stacks for flamegraph.pl and speedscope."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.conftest import Traces
 
 @pytest.fixture
 def added(traces: Traces) -> Traces:
-    """A frame that calls an operator twice, which launches a kernel each time."""
+    """A run with a frame that calls an operator twice, which launches a kernel each time."""
     traces.store.add(
         traces.write(
             [
@@ -39,7 +39,7 @@ def lines(command: Callable[..., Any], path: Path, *options: str) -> list[str]:
     return sorted(path.read_text().splitlines())
 
 
-def test_lines_from_the_outermost_frame_to_the_innermost(
+def test_lines_list_frames_from_the_outermost_to_the_innermost(
     added: Traces, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "stacks.txt"
@@ -54,7 +54,7 @@ def test_lines_from_the_outermost_frame_to_the_innermost(
     assert lines(command, path, "--metric", "idle") == ["a_b.py(3):_main;aten::mm;gemm_x 36000"]
 
 
-def test_speedscope_gets_each_thread(
+def test_a_speedscope_file_has_a_profile_for_each_thread(
     added: Traces, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "trace.speedscope.json"
@@ -80,22 +80,24 @@ def test_speedscope_gets_each_thread(
 
 
 @pytest.mark.parametrize("metric", ["cpu-memory", "device-memory"])
-def test_what_was_not_recorded_is_no_file(
+def test_a_metric_that_was_not_recorded_is_an_error(
     added: Traces, command: Callable[..., Any], tmp_path: Path, metric: str
 ) -> None:
     path = tmp_path / "stacks.txt"
     done = command("export", "trace", "--stacks", str(path), "--metric", metric)
     assert done.code == 1
-    assert "there is no" in done.err
+    assert f"no {metric.replace('cpu-', 'host ').replace('-', ' ')} was recorded" in done.err
     assert not path.exists()
 
 
-def test_one_file_at_a_time(added: Traces, command: Callable[..., Any], tmp_path: Path) -> None:
+def test_two_files_at_once_are_an_error(
+    added: Traces, command: Callable[..., Any], tmp_path: Path
+) -> None:
     files = ("--stacks", str(tmp_path / "a"), "--speedscope", str(tmp_path / "b"))
     assert command("export", "trace", *files).code == 2
 
 
-def test_a_dash_is_the_standard_output_and_other_files_take_no_metric(
+def test_a_dash_is_the_standard_output_and_other_files_refuse_a_metric(
     added: Traces, command: Callable[..., Any]
 ) -> None:
     done = command("export", "trace", "--stacks", "-", "--metric", "device")
@@ -103,7 +105,9 @@ def test_a_dash_is_the_standard_output_and_other_files_take_no_metric(
     assert command("export", "trace", "--memory-svg", "-", "--metric", "device").code == 2
 
 
-def test_a_step_stands_in_the_calls_around_it(traces: Traces, command: Callable[..., Any]) -> None:
+def test_a_step_keeps_the_callers_outside_of_it(
+    traces: Traces, command: Callable[..., Any]
+) -> None:
     traces.store.add(
         traces.write(
             [
@@ -120,10 +124,10 @@ def test_a_step_stands_in_the_calls_around_it(traces: Traces, command: Callable[
     ]
 
 
-def test_kernels_outside_of_operators_and_without_a_launch_are_in_it(
+def test_kernels_outside_of_operators_and_without_a_launch_are_included(
     traces: Traces, command: Callable[..., Any]
 ) -> None:
-    """Below the annotation, frame or runtime call around their launch; or below `(no launch)`."""
+    """They are below the annotation, frame or runtime call of their launch, or `(no launch)`."""
     launch = ("cudaLaunchKernel", "cuda_runtime")
     traces.store.add(
         traces.write(

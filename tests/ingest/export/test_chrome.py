@@ -1,4 +1,4 @@
-"""Chrome traces of parts of runs: what they hold, and that nothing of it has changed."""
+"""Chrome traces of parts of runs: their content, and that the exported events are unchanged."""
 
 import gzip
 import json
@@ -32,8 +32,9 @@ COLUMNS = (
     "rank, category, recorded_category, name, pid, tid, start_ns, dur_ns, correlation, "
     "external_id, args"
 )
-IN_WHOLE = f"{COLUMNS}, depth, self_ns, step"  # what lies around an event decides these
-# What the importer of chrome://tracing demands of an event, by its phase.
+# Columns that depend on the events around an event are only equal in an export of a whole run.
+ALL_COLUMNS = f"{COLUMNS}, depth, self_ns, step"
+# The keys that the importer of chrome://tracing requires of an event, by its phase.
 SCHEMA = {
     "type": "object",
     "required": ["traceEvents"],
@@ -77,7 +78,7 @@ def exported_store(sampled: Samples) -> Path:
 
 
 class Export:
-    """`ingest export --chrome` on a store, and what it wrote."""
+    """The command `ingest export --chrome`. A call returns the events that it wrote to `file`."""
 
     def __init__(self, command: Command, file: Path) -> None:
         self.command = command
@@ -102,7 +103,7 @@ def differing(
     store: ingest.Store,
     columns: str = COLUMNS,
 ) -> int:
-    """How many of the recorded events are not the same in the other store."""
+    """Return how many of the recorded events the other store lacks, or has with other values."""
     again = ingest.connect(store.path)
     found = recorded.execute(f"SELECT {columns} FROM events WHERE {condition}", parameters)
     again.register("recorded", found.to_arrow_table())
@@ -123,7 +124,7 @@ def test_a_whole_run_is_the_same_when_it_is_added_again(
     store.add(export.file)
     with ingest.connect(exported_store) as recorded:
         run_id = ingest.Store(exported_store).find(run)
-        assert differing(recorded, "run_id = $1", [run_id], store, IN_WHOLE) == 0
+        assert differing(recorded, "run_id = $1", [run_id], store, ALL_COLUMNS) == 0
         [(count,)] = recorded.execute(
             "SELECT count(*) FROM events WHERE run_id = $1", [run_id]
         ).fetchall()
@@ -131,7 +132,7 @@ def test_a_whole_run_is_the_same_when_it_is_added_again(
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_all_events_of_a_stretch_are_in_it(
+def test_an_interval_contains_all_its_events(
     run: str, exported_store: Path, export: Export, store: ingest.Store
 ) -> None:
     run_id = ingest.Store(exported_store).find(run)
@@ -144,7 +145,7 @@ def test_all_events_of_a_stretch_are_in_it(
         store.add(export.file)
         inside = "run_id = $1 AND start_ns < $3 AND start_ns + dur_ns > $2"
         assert differing(recorded, inside, [run_id, since, until], store) == 0
-        # All kernels keep their launch, and what was launched in the stretch is there.
+        # Kernels keep their launches, and kernels launched in the interval are included.
         launched = (
             "run_id = $1 AND event_id IN (SELECT unnest([event_id, launch_id]) FROM kernels WHERE "
             "run_id = $1 AND ((start_ns < $3 AND start_ns + dur_ns > $2) OR "
@@ -166,7 +167,7 @@ def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> Non
 
 @pytest.fixture
 def small(traces: Traces) -> Traces:
-    """Two steps, each of an operator that launches a kernel, which runs into the next step."""
+    """A run with two steps. In each, an operator launches a kernel that outlasts the step."""
     events: list[Event] = [
         {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "python"}},
         {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "args": {"labels": "GPU 0"}},
@@ -197,19 +198,19 @@ def small(traces: Traces) -> Traces:
 
 
 def named(events: list[Event]) -> list[tuple[str, float, float]]:
-    """What was recorded: names, starts and lengths, µs."""
+    """Return the recorded events: names, starts and durations, µs."""
     return sorted((e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X")
 
 
 def own(events: list[Event], phase: str) -> list[Event]:
-    """What the export has added."""
+    """Return the events that the export has added."""
     return [e for e in events if e.get("cat") == "tracehouse" and e["ph"] == phase]
 
 
-def test_a_step_with_what_began_earlier(small: Traces, export: Export) -> None:
+def test_a_step_includes_events_that_began_earlier(small: Traces, export: Export) -> None:
     assert named(export("trace", "--step", "1")) == [
         ("ProfilerStep#1", 100, 100),
-        ("aten::mm", 10, 30),  # of the first kernel, which runs into the step
+        ("aten::mm", 10, 30),  # launches the first kernel, which runs into the step
         ("aten::mm", 110, 30),
         ("cudaLaunchKernel", 20, 5),
         ("cudaLaunchKernel", 120, 5),
@@ -219,12 +220,12 @@ def test_a_step_with_what_began_earlier(small: Traces, export: Export) -> None:
     ]
 
 
-def test_a_stretch_with_what_it_launched(small: Traces, export: Export) -> None:
+def test_an_interval_includes_the_kernels_launched_in_it(small: Traces, export: Export) -> None:
     events = export("trace", "--from", "15us", "--to", "22us", "--min-dur", "6us")
     assert named(events) == [
         ("ProfilerStep#0", 0, 100),
         ("aten::mm", 10, 30),
-        ("cudaLaunchKernel", 20, 5),  # short, but the kernel's launch
+        ("cudaLaunchKernel", 20, 5),  # short, but it launches the kernel
         ("gemm", 90, 40),
         ("main.py(1): main", 0, 300),
     ]
@@ -257,7 +258,7 @@ def test_steps_and_idle_time_are_tracks(small: Traces, export: Export) -> None:
 
 
 def test_critical_paths_are_tracks_with_arrows(small: Traces, export: Export) -> None:
-    """The paths of the two steps share time: each has tracks of its own."""
+    """The paths of the two steps overlap in time, so each has its own tracks."""
     events = export("trace")
     tracks = {
         e["tid"]: e["args"]["name"]
@@ -268,8 +269,8 @@ def test_critical_paths_are_tracks_with_arrows(small: Traces, export: Export) ->
     for tid in tracks:
         begins, ends = ([e for e in own(events, phase) if e["tid"] == tid] for phase in "BE")
         for begin, end in zip(begins, ends, strict=True):
-            stretch = (begin["name"], begin["ts"], end["ts"])
-            paths.setdefault(begin["args"]["step"], []).append(stretch)
+            interval = (begin["name"], begin["ts"], end["ts"])
+            paths.setdefault(begin["args"]["step"], []).append(interval)
     assert {step: sorted(path, key=lambda each: each[1]) for step, path in paths.items()} == {
         0: [
             ("host", 0, 10),
@@ -288,11 +289,11 @@ def test_critical_paths_are_tracks_with_arrows(small: Traces, export: Export) ->
     assert arrows == [("s", "host", 24.999), ("f", "device 0, stream 7", 25)]
 
 
-def test_counters_of_the_device(small: Traces, export: Export) -> None:
+def test_an_export_has_counters_of_the_device(small: Traces, export: Export) -> None:
     counted: dict[str, list[tuple[float, float]]] = {}
     for event in own(export("trace"), "C"):
-        [(what, value)] = event["args"].items()
-        counted.setdefault(f"{event['name']} {what}", []).append((event["ts"], value))
+        [(quantity, value)] = event["args"].items()
+        counted.setdefault(f"{event['name']} {quantity}", []).append((event["ts"], value))
     assert counted == {
         "device 0 activities running": [(90, 1), (130, 0), (190, 1), (230, 0)],
         "device 0, stream 7 launches in the queue": [(20, 1), (90, 0), (120, 1), (190, 0)],
@@ -300,7 +301,7 @@ def test_counters_of_the_device(small: Traces, export: Export) -> None:
     }
 
 
-def test_processes_are_named_with_their_labels(small: Traces, export: Export) -> None:
+def test_process_names_include_their_labels(small: Traces, export: Export) -> None:
     names = [e["args"]["name"] for e in export("trace") if e.get("name") == "process_name"]
     assert names == ["steps, idle time and critical path", "python (GPU 0)"]
 
@@ -359,7 +360,9 @@ def test_a_compressed_file_and_the_standard_output(
     assert (printed.code, printed.out) == (0, export.file.read_text())
 
 
-def test_a_stretch_that_begins_in_a_gap_has_no_time_below_0(small: Traces, export: Export) -> None:
+def test_an_interval_that_begins_in_a_gap_has_no_negative_times(
+    small: Traces, export: Export
+) -> None:
     events = export("trace", "--from", "150us", "--to", "195us", "--min-dur", "35us")
     jsonschema.Draft202012Validator(SCHEMA).validate({"traceEvents": events})
 
@@ -376,10 +379,10 @@ def test_two_steps_of_one_run_start_together(small: Traces, export: Export) -> N
     assert steps[0] == steps[1]
 
 
-def test_arrows_within_events_and_odd_ids(traces: Traces, export: Export) -> None:
-    place = {"pid": 1, "tid": -5, "cat": "own", "name": "a"}
+def test_arrows_within_events_and_with_odd_ids_are_kept(traces: Traces, export: Export) -> None:
+    shared = {"pid": 1, "tid": -5, "cat": "own", "name": "a"}
     arrows = [
-        {"ph": phase, "ts": ts, "id": name, **place}
+        {"ph": phase, "ts": ts, "id": name, **shared}
         for name in ("0x1f", "1.4", str(2**63 - 1))
         for phase, ts in (("s", 3), ("f", 8))
     ]
@@ -389,7 +392,9 @@ def test_arrows_within_events_and_odd_ids(traces: Traces, export: Export) -> Non
     assert {e["tid"] for e in events if e["ph"] == "X"} == {-5}
 
 
-def test_steps_that_a_rank_lacks(store: ingest.Store, export: Export, tmp_path: Path) -> None:
+def test_a_rank_without_the_step_is_left_out_unless_requested(
+    store: ingest.Store, export: Export, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     run.mkdir()
     for rank, steps in enumerate(([0, 1, 2], [0, 1])):
@@ -403,32 +408,37 @@ def test_steps_that_a_rank_lacks(store: ingest.Store, export: Export, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--step", "9"], "rank 0 has no step 9; its steps are 0 to 1"),
         (["--rank", "4"], "no trace of rank 4; there are traces of 0"),
-        (["--from", "1000s"], "no event was recorded in this stretch of time"),
-        (["--from", "5"], "'5' is no time with a unit"),
-        (["--min-dur", "fast"], "'fast' is no time with a unit"),
+        (["--from", "1000s"], "there are no events in this time interval"),
+        (["--from", "5"], "'5' is not a time with a unit"),
+        (["--min-dur", "fast"], "'fast' is not a time with a unit"),
         (["--from", "20us", "--to", "10us"], "--from must be before --to"),
-        (["--step", "1", "--from", "10us"], "give --step, or --from and --to"),
-        (["--beside", "trace"], "--beside needs --step"),
-        (["--beside-step", "1"], "--beside-step is for --beside"),
-        (["--metric", "host"], "--metric is for --stacks and --speedscope"),
+        (["--step", "1", "--from", "10us"], "--step cannot be used with --from or --to"),
+        (["--beside", "trace"], "--beside requires --step"),
+        (["--beside-step", "1"], "--beside-step requires --beside"),
+        (
+            ["--metric", "host"],
+            "--metric does not apply to --chrome, only to --stacks and --speedscope",
+        ),
     ],
 )
-def test_what_cannot_be_exported(
-    options: list[str], said: str, small: Traces, command: Command, tmp_path: Path
+def test_invalid_options_are_errors(
+    options: list[str], message: str, small: Traces, command: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / "none.json"
     done = command("export", "trace", "--chrome", file, *options)
     assert done.code in (1, 2)
-    assert said in " ".join(done.err.replace("│", " ").split())
+    assert message in " ".join(done.err.replace("│", " ").split())
     assert not file.exists()
 
 
-def test_a_run_without_a_trace(sampled: Samples, command: Command, tmp_path: Path) -> None:
+def test_a_run_without_a_trace_is_an_error(
+    sampled: Samples, command: Command, tmp_path: Path
+) -> None:
     store = sampled.store("state_only")
     done = command("export", "state_only", "--chrome", tmp_path / "none.json", store=store)
     assert done.code == 1
-    assert "no trace was recorded" in done.err
+    assert "the run has no trace" in done.err

@@ -1,4 +1,4 @@
-"""What is exported, as speedscope itself reads and shows it, and as flamegraph.pl would."""
+"""Exported call stacks, as speedscope shows them and as flamegraph.pl reads them."""
 
 import base64
 import json
@@ -29,8 +29,7 @@ COLUMNS = {
 EXPORTED = [*((GPU, metric) for metric in COLUMNS), (FRAMES, "host")]
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9} | {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 SHOWN = re.compile(r"([\d,.]+) ?(\w*) \(.*%\)")
-# Of each thread, or of all, and each name: in it, and in it outside of the calls inside. A name
-# that is in itself counts once.
+# Total and self weight of each name, by thread or over all threads. A recursive call counts once.
 TOTALS = """
 WITH RECURSIVE
 calls AS (
@@ -66,7 +65,7 @@ THREAD = "format('rank {}, process {}, thread {}', rank, pid, tid)"
 
 
 class Weight(NamedTuple):
-    """What speedscope calls the total and the self weight of a frame."""
+    """Total and self weight of a frame, in speedscope's terms."""
 
     total: int
     self: int
@@ -77,7 +76,7 @@ Weights = dict[str, Weight]
 
 @pytest.fixture(scope="session")
 def package() -> Path:
-    """speedscope's package, which `make test` installs and names."""
+    """The directory of the package speedscope, which `make test` installs and passes on."""
     if named := os.environ.get("SPEEDSCOPE"):
         return Path(named)
     installed = REPOSITORY / ".venv" / "speedscope" / "node_modules" / "speedscope"
@@ -88,7 +87,7 @@ def package() -> Path:
 
 @pytest.fixture(scope="module")
 def sample_runs(sampled: Samples) -> Path:
-    """A run of a GPU, and one with Python frames."""
+    """A store of two runs: one with a GPU, and one with Python frames."""
     return sampled.store(GPU, FRAMES)
 
 
@@ -96,7 +95,7 @@ def sample_runs(sampled: Samples) -> Path:
 def exported(
     command: Callable[..., Result], sample_runs: Path, tmp_path: Path
 ) -> Callable[[str, str, str], Path]:
-    """The file that `ingest export RUN OPTION FILE` writes."""
+    """A function that exports a run, and returns the file."""
 
     def write(run: str, option: str, metric: str) -> Path:
         file = tmp_path / f"exported{'.json' if option == '--speedscope' else '.txt'}"
@@ -111,7 +110,7 @@ def exported(
 def opened(
     chromium: Browser, package: Path, tmp_path: Path
 ) -> Iterator[Callable[[Path], tuple[Page, dict[str, Any]]]]:
-    """Opens a file in speedscope: the page, and the profiles that speedscope's Export gives."""
+    """A function that opens a file in speedscope, and returns the page and the profiles."""
     app = package / "dist" / "release" / "index.html"
     page = chromium.new_page()
     page.set_default_timeout(20_000)
@@ -131,7 +130,7 @@ def opened(
 
 
 def expected(store: Path, run: str, column: str, thread: str, name: str) -> dict[str, Weights]:
-    """The weights of the names in each thread, from the view."""
+    """Return the weights of the names in each thread, from the view."""
     with ingest.connect(store) as connection:
         rows = connection.execute(
             TOTALS.format(column=column, thread=thread, name=name), [ingest.Store(store).find(run)]
@@ -143,7 +142,7 @@ def expected(store: Path, run: str, column: str, thread: str, name: str) -> dict
 
 
 def imported(file: dict[str, Any]) -> dict[str, Weights]:
-    """The weights of the frames in each profile."""
+    """Return the weights of the frames in each profile."""
     labels = [
         f"{each['file']}({each['line']}): {each['name']}" if "file" in each else each["name"]
         for each in file["shared"]["frames"]
@@ -152,7 +151,7 @@ def imported(file: dict[str, Any]) -> dict[str, Weights]:
 
 
 def weights(profile: dict[str, Any], labels: list[str]) -> Weights:
-    """The weights of the frames in a profile of events."""
+    """Return the weights of the frames in a profile of events."""
     total, own = Counter[str](), Counter[str]()
     around: list[tuple[str, int]] = []
     before = profile["startValue"]
@@ -173,7 +172,7 @@ def weights(profile: dict[str, Any], labels: list[str]) -> Weights:
 
 
 def largest_shown(page: Page) -> tuple[float, float]:
-    """The self weight in the first row of the table Sandwich, and how far its digits reach."""
+    """Return the self weight in the first row of the table Sandwich, and its precision."""
     page.get_by_text("Sandwich").click()
     page.locator("td", has_text=SHOWN).first.wait_for()
     _total, own = page.locator("td", has_text=SHOWN).all_inner_texts()[:2]
@@ -183,7 +182,7 @@ def largest_shown(page: Page) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(("run", "metric"), EXPORTED)
-def test_speedscope_shows_the_threads_of_its_own_format(
+def test_speedscope_shows_all_threads_of_a_speedscope_file(
     exported: Callable[..., Path],
     opened: Callable[..., tuple[Page, dict[str, Any]]],
     sample_runs: Path,
@@ -217,7 +216,7 @@ def test_speedscope_shows_all_threads_of_collapsed_stacks(
 
 
 @pytest.mark.parametrize(("run", "metric"), EXPORTED)
-def test_the_file_keeps_to_the_schema_of_speedscope(
+def test_the_file_conforms_to_the_schema_of_speedscope(
     exported: Callable[..., Path], package: Path, run: str, metric: str
 ) -> None:
     schema = json.loads((package / "dist" / "release" / "file-format-schema.json").read_text())
@@ -228,12 +227,12 @@ def test_the_file_keeps_to_the_schema_of_speedscope(
 def test_flamegraph_pl_reads_a_stack_and_one_count_from_each_line(
     exported: Callable[..., Path], sample_runs: Path, run: str, metric: str
 ) -> None:
-    """It takes a second number at the end of a line for another count, and cuts names at `;`."""
-    whole = 0
+    """flamegraph.pl reads a second number in a line as another count, and splits names at `;`."""
+    total = 0
     for line in exported(run, "--stacks", metric).read_text().splitlines():
         stack, samples = re.fullmatch(r"(.*)\s+?(\d+(?:\.\d*)?)", line).groups()
         assert not re.search(r"\s", stack)
         assert all(stack.split(";"))
-        whole += int(samples)
+        total += int(samples)
     found = expected(sample_runs, run, COLUMNS[metric], "'all'", "name")["all"]
-    assert whole == sum(weight.self for weight in found.values())
+    assert total == sum(weight.self for weight in found.values())

@@ -1,4 +1,4 @@
-"""An input format is one package and one registration: shown with a format of this test's own."""
+"""Input formats: a package and a registration suffice, as a toy format shows."""
 
 from pathlib import Path
 
@@ -19,27 +19,27 @@ sync 1600 -1
 
 
 def is_toy(head: bytes) -> bool:
-    """Whether the file begins as toy profiles do."""
+    """Return whether the file begins like a toy profile."""
     return head.startswith(MAGIC)
 
 
 def load_toy(source: Source, staging: Staging, progress: Progress) -> None:
-    """Reads lines `name start duration`, ns, as operators of one thread."""
+    """Read lines `name start duration`, ns, as operators of one thread."""
     lines = source.path.read_text().splitlines()[1:]
     calls = [(name, int(start), int(dur)) for name, start, dur in map(str.split, lines)]
-    whole = [call for call in calls if call[2] >= 0]
-    if not whole:
-        raise ProfileError(f"{source.path}: no call is whole")
+    complete = [call for call in calls if call[2] >= 0]
+    if not complete:
+        raise ProfileError(f"{source.path}: no call is complete")
     staging.connection.executemany(
         "INSERT INTO staged BY NAME SELECT $1 AS source_id, id_in_run($1, $2) AS event_id, "
         "'X' AS phase, 'host' AS side, 'cpu_op' AS category, $3 AS name, '1' AS pid, '1' AS tid, "
         "$4 AS relative_ns, $5 AS dur_ns",
-        [(source.source_id, number, *call) for number, call in enumerate(whole)],
+        [(source.source_id, number, *call) for number, call in enumerate(complete)],
     )
-    if broken := len(calls) - len(whole):
+    if broken := len(calls) - len(complete):
         source.warn("toy_call_broken", f"{broken} call without an end")
         source.dropped = {"without an end": broken}
-    source.events, source.complete = len(calls), len(whole)
+    source.events, source.complete = len(calls), len(complete)
     progress(source.bytes)
 
 
@@ -92,7 +92,7 @@ def test_a_format_is_recognised_loaded_listed_shown_and_removed(
     assert store.run_ids() == []
 
 
-def test_the_files_of_a_run_have_their_own_rows(store: ingest.Store, tmp_path: Path) -> None:
+def test_the_files_of_a_run_have_separate_rows(store: ingest.Store, tmp_path: Path) -> None:
     for rank in range(2):
         (tmp_path / "run").mkdir(exist_ok=True)
         (tmp_path / "run" / f"rank{rank}.toy").write_text(f"{PROFILE}gelu {900 + rank} 10\n")
@@ -102,7 +102,7 @@ def test_the_files_of_a_run_have_their_own_rows(store: ingest.Store, tmp_path: P
     ).fetchall() == [(0, 3, 3), (1, 3, 3)]
 
 
-def test_the_commands_know_a_run_of_any_format(
+def test_the_commands_support_a_run_of_any_format(
     store: ingest.Store, profile: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_id = store.add(profile, formats=(*FORMATS, TOY)).run_id
@@ -117,15 +117,13 @@ def test_the_commands_know_a_run_of_any_format(
     assert store.run_ids() == []
 
 
-def test_a_format_that_is_not_given_is_not_read(store: ingest.Store, profile: Path) -> None:
+def test_a_format_that_is_not_listed_is_not_read(store: ingest.Store, profile: Path) -> None:
     with pytest.raises(ProfileError, match="neither a JSON object nor an array"):
         store.add(profile)
     assert store.run_ids() == []
 
 
-def test_a_file_that_its_format_cannot_read_fails_alone(
-    store: ingest.Store, tmp_path: Path
-) -> None:
+def test_only_an_unreadable_file_fails(store: ingest.Store, tmp_path: Path) -> None:
     directory = tmp_path / "run"
     directory.mkdir()
     (directory / "first.toy").write_text(PROFILE)
@@ -135,7 +133,7 @@ def test_a_file_that_its_format_cannot_read_fails_alone(
     assert (first.status, run_json.status, second.status) == ("ok", "ok", "failed")
     assert (first.kind, run_json.kind, second.kind) == ("toy", "run_json", "toy")
     assert second.warning_codes[0] == "unreadable"
-    assert "no call is whole" in second.warnings[0]
+    assert "no call is complete" in second.warnings[0]
 
 
 def test_the_dictionary_names_all_formats() -> None:

@@ -1,4 +1,4 @@
-"""Each warning of a file has a code, which programs read instead of the sentence."""
+"""Each warning of a file has a code, which programs can read instead of the message."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ EVENTS = [
 TRACE = json.dumps({"traceEvents": EVENTS})
 
 
-def test_the_files_of_a_directory(store: ingest.Store, tmp_path: Path) -> None:
+def test_files_of_a_directory_have_warning_codes(store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "a.json").write_text(TRACE)
@@ -40,12 +40,12 @@ def test_the_files_of_a_directory(store: ingest.Store, tmp_path: Path) -> None:
     assert all(len(codes) == len(warnings) for _, _, codes, warnings in rows)
 
 
-def test_added_sources_have_both(store: ingest.Store, tmp_path: Path) -> None:
+def test_added_sources_have_codes_and_messages(store: ingest.Store, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps({"traceEvents": [*EVENTS, {**EVENTS[0], "dur": -1}]}) + "rest")
     [source] = store.add(path).sources
-    said = source.as_dict()
-    assert list(zip(said["warning_codes"], said["warnings"], strict=True)) == [
+    row = source.as_dict()
+    assert list(zip(row["warning_codes"], row["warnings"], strict=True)) == [
         ("bytes_after_end", "4 bytes after the end of the trace were not read"),
         (
             "events_not_complete",
@@ -54,7 +54,7 @@ def test_added_sources_have_both(store: ingest.Store, tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_odd_about_memory(store: ingest.Store, tmp_path: Path) -> None:
+def test_memory_events_have_warning_codes(store: ingest.Store, tmp_path: Path) -> None:
     action = {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1}
     noted = {"Device Type": 1, "Device Id": 0, "Bytes": 64}
     path = tmp_path / "trace.json"

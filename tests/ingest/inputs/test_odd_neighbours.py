@@ -1,4 +1,4 @@
-"""One odd file of a run directory costs itself: the rest of the run is added."""
+"""An odd file in a run directory does not affect the others: the rest of the run is added."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ LOG = event("0/0", "B", "dynamo", 1e15) + event("0/0", "E", "dynamo", 1e15 + 5)
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run directory with one intact trace, without a rank of its own."""
+    """A run directory with one intact trace that does not record its rank."""
     directory = tmp_path / "run"
     directory.mkdir()
     (directory / "z.json").write_text(TRACE)
@@ -28,13 +28,13 @@ def run(tmp_path: Path) -> Path:
 
 
 def added(store: ingest.Store, run: Path) -> dict[str, Any]:
-    """The files of the run by name; its trace is whole, and the only one of its rank."""
+    """Add the run and return its files by name. Checks that its trace is complete."""
     sources = {source.path.name: source for source in store.add(run).sources}
     assert (sources["z.json"].status, sources["z.json"].complete) == ("ok", 1)
     return sources
 
 
-def test_text_that_quotes_a_trace_is_none(store: ingest.Store, run: Path) -> None:
+def test_text_that_quotes_a_trace_is_not_a_trace(store: ingest.Store, run: Path) -> None:
     quotes = {
         "NOTES.md": f"Ours is cut:\n\n    {TRACE}",
         "links.md": f"[1](here): {TRACE}",
@@ -55,7 +55,7 @@ def test_text_that_quotes_a_trace_is_none(store: ingest.Store, run: Path) -> Non
     assert rank == 0
 
 
-def test_text_that_quotes_a_trace_is_refused_alone(command: Command, tmp_path: Path) -> None:
+def test_a_single_text_that_quotes_a_trace_is_refused(command: Command, tmp_path: Path) -> None:
     notes = tmp_path / "NOTES.md"
     notes.write_text(f"Ours is cut: {TRACE}")
     result = command("add", notes)
@@ -85,7 +85,7 @@ NOTHING = {
 }
 
 
-def test_traces_of_which_nothing_can_be_read_have_failed(command: Command, run: Path) -> None:
+def test_unreadable_traces_fail(command: Command, run: Path) -> None:
     for name, content in NOTHING.items():
         (run / name).write_text(content)
     alone = command("add", *(run / name for name in NOTHING))
@@ -94,9 +94,9 @@ def test_traces_of_which_nothing_can_be_read_have_failed(command: Command, run: 
     for name, error in zip(NOTHING, errors, strict=True):
         assert error.startswith(f"error: {run / name}: no event can be read: ")
     assert ingest.Store(command.store).run_ids() == []
-    beside = command("add", run)
-    assert beside.code == 1  # as of any file that has failed
-    assert sorted(beside.err.splitlines()) == sorted(errors)
+    result = command("add", run)
+    assert result.code == 1  # the same as for any failed file
+    assert sorted(result.err.splitlines()) == sorted(errors)
     connection = ingest.connect(command.store)
     assert connection.sql("SELECT name FROM ops").fetchall() == [("a",)]
     query = "SELECT status, warning_codes[1] FROM sources ORDER BY path"
@@ -111,7 +111,7 @@ def test_an_intact_trace_may_be_empty(command: Command, tmp_path: Path) -> None:
     assert (result.code, result.err) == (0, "")
 
 
-def test_links_that_lead_nowhere_cost_themselves(command: Command, run: Path) -> None:
+def test_dangling_links_do_not_affect_other_files(command: Command, run: Path) -> None:
     (run / "loop.json").symlink_to("loop.json")
     (run / "there").symlink_to("back")
     (run / "back").symlink_to("there")
@@ -148,8 +148,8 @@ def test_a_name_that_is_not_utf_8_is_stored_and_shown(command: Command, run: Pat
     ]
     assert "b\\xff_rank1.json" in command("show", "run").out
 
-    said = json.loads(command("add", trace, "--json").out)
-    assert said["path"] == said["sources"][0]["path"] == f"{run}/b\\xff_rank1.json"
+    summary = json.loads(command("add", trace, "--json").out)
+    assert summary["path"] == summary["sources"][0]["path"] == f"{run}/b\\xff_rank1.json"
     assert "b\\xff_rank1.txt: neither" in command("add", trace.with_suffix(".txt")).err
 
 
@@ -182,12 +182,14 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("odd", [0, 1])
-def test_a_value_of_the_wrong_type_costs_itself(odd: int, store: ingest.Store, run: Path) -> None:
+def test_only_a_value_of_the_wrong_type_is_ignored(
+    odd: int, store: ingest.Store, run: Path
+) -> None:
     bad = {key: value for key, (value, _) in list(WRONG.items())[odd::2]}
     (run / "run.json").write_text(json.dumps(RIGHT | bad))
-    said = added(store, run)["run.json"]
-    assert (said.status, {*said.warning_codes}) == ("ok", {"value_ignored"})
-    assert said.warnings == [f"{key}: not {WRONG[key][1]}, ignored" for key in bad]
+    source = added(store, run)["run.json"]
+    assert (source.status, {*source.warning_codes}) == ("ok", {"value_ignored"})
+    assert source.warnings == [f"{key}: not {WRONG[key][1]}, ignored" for key in bad]
     columns = ", ".join(DEFAULTS)
     runs = ingest.connect(store.path).sql(f"SELECT {columns}, started_at, run_json FROM runs")
     [(*values, started, run_json)] = runs.fetchall()
@@ -198,23 +200,23 @@ def test_a_value_of_the_wrong_type_costs_itself(odd: int, store: ingest.Store, r
 
 
 @pytest.mark.parametrize("number", ["-1", "1e999", "9" * 5_000, "true"])
-def test_a_number_that_is_no_size_costs_itself(number: str, store: ingest.Store, run: Path) -> None:
+def test_only_an_invalid_world_size_is_ignored(number: str, store: ingest.Store, run: Path) -> None:
     (run / "run.json").write_text(f'{{"name": "mine", "world_size": {number}}}')
     assert added(store, run)["run.json"].warning_codes == ["value_ignored"]
     runs = ingest.connect(store.path).sql("SELECT name, world_size FROM runs").fetchall()
     assert runs == [("mine", 1)]
 
 
-def test_numbers_of_compilations_cost_themselves(store: ingest.Store, run: Path) -> None:
+def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: Path) -> None:
     compilations = [
         7,
         {"compile_id": "0/0", "seconds": "long", "graph_breaks": float("inf"), "line": 3},
         {"compile_id": "0/1", "seconds": 2, "started_at_ns": float("nan"), "line": []},
         {"compile_id": "0/2", "seconds": [2], "graph_breaks": 10**40},
     ]
-    said = {"rank": 1, "compilation": {"compilations": compilations}}
+    description = {"rank": 1, "compilation": {"compilations": compilations}}
     (run / "run.json").write_text("{}")
-    (run / "rank1.json").write_text(json.dumps(said))
+    (run / "rank1.json").write_text(json.dumps(description))
     (run / "rank2.json").write_text('{"rank": "2", "compilation": {"compilations": 5}}')
     sources = added(store, run)
     wrong = "of compilation.compilations[]"
@@ -248,19 +250,17 @@ def test_numbers_of_compilations_cost_themselves(store: ingest.Store, run: Path)
         (b'{"a": "' + b"x" * (1 << 20) + b'"}', "longer than"),
     ],
 )
-def test_a_run_json_that_cannot_be_read_costs_itself(
+def test_an_unreadable_run_json_does_not_affect_the_run(
     content: bytes, reason: str, store: ingest.Store, run: Path
 ) -> None:
     (run / "run.json").write_bytes(content)
-    said = added(store, run)["run.json"]
-    assert (said.kind, said.status) == ("run_json", "failed")
-    assert said.warnings[0].startswith(f"{run / 'run.json'}: {reason}")
+    source = added(store, run)["run.json"]
+    assert (source.kind, source.status) == ("run_json", "failed")
+    assert source.warnings[0].startswith(f"{run / 'run.json'}: {reason}")
 
 
 @pytest.mark.parametrize("content", [TRACE, LOG])
-def test_a_file_and_its_compressed_copy_count_once(
-    content: str, store: ingest.Store, tmp_path: Path
-) -> None:
+def test_a_compressed_copy_is_skipped(content: str, store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "a.log").write_text(content)

@@ -1,4 +1,4 @@
-"""Run directories: which of their files are read, and the rank of each."""
+"""Run directories: the files that are read, and their ranks."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ A, B = (json.dumps(op(name, i)) for i, name in enumerate("ab"))
 BASE = 1_700_000_000_000_000_000
 
 
-def test_a_run_directory_leads_nowhere_else_and_nothing_in_it_blocks(
+def test_links_out_of_a_run_directory_and_special_files_are_not_read(
     store: ingest.Store, tmp_path: Path
 ) -> None:
     run, outside = tmp_path / "run", tmp_path / "outside.json"
@@ -34,14 +34,14 @@ def test_a_run_directory_leads_nowhere_else_and_nothing_in_it_blocks(
         *zip("abcdef", ("ok", *["skipped"] * 2, "failed", "skipped", "skipped"), strict=True)
     ]
     assert sources[1].warnings == ["the same content as a.json"]
-    assert sources[2].warnings == ["a link out of the directory, not followed"]
+    assert sources[2].warnings == ["a link out of the run directory, not followed"]
     assert sources[4].warnings == sources[5].warnings == ["not a regular file"]
-    assert store.add(run / "c-link-out.json").sources[0].complete == 1  # named by the user
+    assert store.add(run / "c-link-out.json").sources[0].complete == 1  # the user named this file
     with pytest.raises(ProfileError, match="not a regular file"):
         store.add(run / "e-pipe.json")
 
 
-def test_what_is_odd_about_ranks_is_kept_and_said(store: ingest.Store, tmp_path: Path) -> None:
+def test_inconsistent_ranks_have_warnings(store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     for name, rank, metadata in (
@@ -54,17 +54,28 @@ def test_what_is_odd_about_ranks_is_kept_and_said(store: ingest.Store, tmp_path:
         trace = {**metadata, "distributedInfo": info, "traceEvents": [op(name)]}
         (run / f"{name}.json").write_text(json.dumps(trace))
     sources = store.add(run).sources
-    other_clock = "is an hour or more from all other files of the run: its clock may be another"
+    other_clock = (
+        "was recorded an hour or more before or after all other files of the run: "
+        "its clock may be wrong"
+    )
     assert [(s.rank, s.complete, s.warnings) for s in sources] == [
-        (0, 1, ["rank 0 has 2 files", "of 8 ranks there is no file of 2, 4, 5, 6, 7"]),
+        (
+            0,
+            1,
+            [
+                "rank 0 has 2 files",
+                "files are missing for ranks: 2, 4, 5, 6, 7 (the run has 8 ranks)",
+            ],
+        ),
         (0, 1, ["rank 0 has 2 files"]),
         (3, 1, [other_clock]),
         (
             1,
             1,
             [
-                "says no rank: taken for rank 1",
-                "has no baseTimeNanoseconds, which other files of the run have",
+                "does not record its rank: rank 1 is assumed",
+                "has no baseTimeNanoseconds, unlike other files of the run: its times may not "
+                "match theirs",
                 other_clock,
             ],
         ),
@@ -85,7 +96,7 @@ def test_what_is_odd_about_ranks_is_kept_and_said(store: ingest.Store, tmp_path:
         ("rank1.json", b"", "empty file"),
     ],
 )
-def test_a_trace_of_which_nothing_is_left_has_failed(
+def test_a_trace_without_intact_content_fails(
     name: str, content: bytes, reason: str, store: ingest.Store, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -103,12 +114,12 @@ def test_a_trace_of_which_nothing_is_left_has_failed(
     assert overview.fetchall() == [(1, 1, 1)]
 
 
-def test_a_rank_describes_itself_beside_run_json(store: ingest.Store, tmp_path: Path) -> None:
+def test_ranks_have_descriptions_next_to_run_json(store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    said = {"device_name": "GPU", "token": "hf_" + "a1" * 12}
+    description = {"device_name": "GPU", "token": "hf_" + "a1" * 12}
     (run / "x-rank1.trace.json").write_text(f"[{A}]")
-    (run / "rank1.json").write_text(json.dumps(said))
+    (run / "rank1.json").write_text(json.dumps(description))
     (run / "rank2.json").write_text("[]")  # a trace, by its content
     (run / "run.json").write_text("{}")
     [of_rank, trace, *_] = store.add(run).sources
@@ -118,7 +129,7 @@ def test_a_rank_describes_itself_beside_run_json(store: ingest.Store, tmp_path: 
     assert json.loads(meta) == {"device_name": "GPU", "token": "[redacted]"}
 
 
-def test_the_same_content_counts_once_in_a_run(store: ingest.Store, tmp_path: Path) -> None:
+def test_files_with_the_same_content_are_read_once(store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "a-link.json").symlink_to("b.json")
@@ -134,7 +145,7 @@ def test_the_same_content_counts_once_in_a_run(store: ingest.Store, tmp_path: Pa
     assert overview.fetchall() == [(1, 1, 1)]
 
 
-def test_cycles_of_one_process_are_of_one_rank(
+def test_cycles_of_one_process_have_one_rank(
     samples: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
     first, second = store.add(samples / "malformed" / "partial_second_cycle").sources
@@ -153,7 +164,9 @@ def test_cycles_of_one_process_are_of_one_rank(
     assert worlds.fetchall() == [(1,), (2,)]
 
 
-def test_ranks_come_from_content_then_name_then_place(store: ingest.Store, tmp_path: Path) -> None:
+def test_ranks_come_from_content_then_name_then_position(
+    store: ingest.Store, tmp_path: Path
+) -> None:
     event = '{"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}'
     directory = tmp_path / "ranks"
     directory.mkdir()
@@ -167,10 +180,10 @@ def test_ranks_come_from_content_then_name_then_place(store: ingest.Store, tmp_p
         "SELECT count(DISTINCT event_id) FROM events"
     ).fetchall() == [(4,)]
     warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources ORDER BY source_id")
-    said = [
-        ["of 6 ranks there is no file of 1, 4"],
+    expected = [
+        ["files are missing for ranks: 1, 4 (the run has 6 ranks)"],
         [],
-        ["says no rank: taken for rank 2"],
-        ["says no rank: taken for rank 0"],
+        ["does not record its rank: rank 2 is assumed"],
+        ["does not record its rank: rank 0 is assumed"],
     ]
-    assert [row for (row,) in warnings.fetchall()] == said
+    assert [row for (row,) in warnings.fetchall()] == expected

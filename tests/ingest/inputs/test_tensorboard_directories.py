@@ -1,4 +1,4 @@
-"""Directories as torch.profiler writes them for TensorBoard: runs, workers and cycles."""
+"""Directories that torch.profiler writes for TensorBoard: runs, workers and cycles."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ with profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=plan,
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What two processes of torch have written, three cycles each."""
+    """A directory with the traces of two torch processes, three cycles each."""
     pytest.importorskip("torch")
     directory = tmp_path_factory.mktemp("recorded")
     command = [sys.executable, "-c", RECORDING, str(directory), "3"]
@@ -40,7 +40,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def by_worker(directory: Path) -> list[list[Path]]:
-    """The files of each worker, in order of time."""
+    """Return the files of each worker, ordered by time."""
     workers: dict[str, list[Path]] = {}
     for file in sorted(directory.glob("*.pt.trace.json")):
         workers.setdefault(file.name.partition(".")[0], []).append(file)
@@ -48,7 +48,7 @@ def by_worker(directory: Path) -> list[list[Path]]:
 
 
 def cycles(store: ingest.Store) -> list[tuple[int, int, list[int]]]:
-    """Rank, cycle and steps of each trace."""
+    """Return rank, cycle and steps of each trace."""
     return (
         ingest.connect(store.path)
         .sql(
@@ -74,14 +74,14 @@ def test_workers_and_cycles_of_a_schedule(recorded: Path, store: ingest.Store) -
 
 
 def delay(file: Path, delay_ns: int) -> None:
-    """Writes a trace as if it had been recorded later."""
+    """Change a trace as if it had been recorded later."""
     trace = json.loads(file.read_text())
     trace["baseTimeNanoseconds"] += delay_ns
     file.write_text(json.dumps(trace))
 
 
 @pytest.mark.parametrize("delayed", [[], [0], [1]])
-def test_a_cycle_that_a_worker_lacks(
+def test_a_missing_cycle_of_a_worker_has_a_warning(
     delayed: list[int], recorded: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -92,12 +92,12 @@ def test_a_cycle_that_a_worker_lacks(
             delay(file, 60_000_000_000)
     sources = store.add(run).sources
     assert [cycle for rank, cycle, _ in cycles(store)] == [2, 3, 1, 2, 3]
-    said = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
-    assert (0, "of 3 cycles there is no file of 1") in said
+    messages = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
+    assert (0, "files are missing for cycles: 1 (the run has 3 cycles)") in messages
 
 
 @pytest.mark.parametrize(("workers", "count"), [(1, 1), (1, 3), (2, 1)])
-def test_fewer_workers_or_cycles(
+def test_fewer_workers_or_cycles_are_read(
     workers: int, count: int, recorded: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
     for files in by_worker(recorded)[:workers]:
@@ -110,7 +110,9 @@ def test_fewer_workers_or_cycles(
     ]
 
 
-def test_a_directory_of_runs(recorded: Path, command: Command, tmp_path: Path) -> None:
+def test_a_log_directory_holds_several_runs(
+    recorded: Path, command: Command, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     first, second = by_worker(recorded)
     for name, files in (("run_a", first[:1]), ("nested/run_b", second)):
@@ -132,7 +134,7 @@ def test_a_directory_of_runs(recorded: Path, command: Command, tmp_path: Path) -
 
 
 def write(directory: Path, name: str, ts: float, step: int | None = None) -> None:
-    """A trace of one operator, in a step or in none."""
+    """Write a trace of one operator, inside a step if one is given."""
     steps = [] if step is None else [host(f"ProfilerStep#{step}", "user_annotation", ts, 100)]
     events = [*steps, op(name, ts + 10, 50)]
     file = directory / f"{name}.{int(ts) + 10**12}.pt.trace.json"
@@ -140,14 +142,12 @@ def write(directory: Path, name: str, ts: float, step: int | None = None) -> Non
 
 
 def numbers(store: ingest.Store) -> list[tuple[str, int | None]]:
-    """The worker and the cycle of each trace."""
+    """Return the worker and the cycle of each trace."""
     rows = ingest.connect(store.path).sql("SELECT path, cycle FROM sources ORDER BY ALL")
     return [(Path(path).name.partition(".")[0], cycle) for path, cycle in rows.fetchall()]
 
 
-def test_cycles_with_the_same_steps_are_told_apart_by_time(
-    store: ingest.Store, tmp_path: Path
-) -> None:
+def test_times_distinguish_cycles_with_the_same_steps(store: ingest.Store, tmp_path: Path) -> None:
     for ts in (0, 1000, 2000):
         write(tmp_path, "a_1", ts, step=3)
     for ts in (1020, 2020):
@@ -157,7 +157,7 @@ def test_cycles_with_the_same_steps_are_told_apart_by_time(
     assert codes(sources) == {"rank_assumed", "cycles_missing"}
 
 
-def test_workers_that_start_at_different_times(store: ingest.Store, tmp_path: Path) -> None:
+def test_workers_may_start_at_different_times(store: ingest.Store, tmp_path: Path) -> None:
     for ts, step in ((0, 3), (1000, 6)):
         write(tmp_path, "a_1", ts, step)
         write(tmp_path, "b_2", ts + 5000, step)
@@ -165,7 +165,7 @@ def test_workers_that_start_at_different_times(store: ingest.Store, tmp_path: Pa
     assert numbers(store) == [("a_1", 1), ("a_1", 2), ("b_2", 1), ("b_2", 2)]
 
 
-def test_what_neither_steps_nor_times_tell_is_said(store: ingest.Store, tmp_path: Path) -> None:
+def test_ambiguous_cycles_have_a_warning(store: ingest.Store, tmp_path: Path) -> None:
     for ts in (0, 1000, 2000):
         write(tmp_path, "a_1", ts)
     for ts in (5000, 6000):
@@ -175,7 +175,7 @@ def test_what_neither_steps_nor_times_tell_is_said(store: ingest.Store, tmp_path
     assert codes(sources) == {"rank_assumed", "cycles_uncertain"}
 
 
-def test_a_job_that_wrote_into_the_same_directory_later(
+def test_a_later_job_in_the_same_directory_has_a_warning(
     store: ingest.Store, tmp_path: Path
 ) -> None:
     write(tmp_path, "host_1", 0, step=3)
@@ -183,15 +183,16 @@ def test_a_job_that_wrote_into_the_same_directory_later(
     first, second = store.add(tmp_path).sources
     assert "recorded_apart" not in first.warning_codes
     assert second.message("recorded_apart") == (
-        "began after host_1 had ended: if it is of another job, give it a directory of its own"
+        "begins after the end of host_1: if it belongs to another job, "
+        "move it to a separate directory"
     )
 
 
 @pytest.mark.parametrize("name", ["rank0.json", "profile_of_today.json"])
-def test_profiles_beside_runs_in_directories_are_a_run_too(
+def test_profiles_next_to_run_directories_are_a_run(
     store: ingest.Store, tmp_path: Path, command: Command, name: str
 ) -> None:
-    """Whatever they are called: nothing is dropped for a directory below."""
+    """Their names do not matter: run directories below do not hide them."""
     (tmp_path / "run_a").mkdir()
     write(tmp_path / "run_a", "host_1", 0)
     write(tmp_path, "host_2", 0)

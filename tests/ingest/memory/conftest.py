@@ -16,19 +16,19 @@ TRACES = ("h100_owlv2", "v100_resnet50_workers0", "memory_timeline.raw", "cpu_on
 
 @pytest.fixture(scope="session")
 def memory_store(sampled: Samples) -> Path:
-    """A store with each sample snapshot as a run of its name, three traces and a timeline."""
+    """A store of the sample snapshots, each as a run of its name, three traces and a timeline."""
     return sampled.store(*sampled.names("snapshots"), *TRACES)
 
 
 @pytest.fixture
 def default_store(memory_store: Path) -> Path:
-    """The store that `command` works on."""
+    """The store that `command` uses."""
     return memory_store
 
 
 @pytest.fixture
 def add_snapshot(store: ingest.Store, tmp_path: Path) -> Callable[..., Path]:
-    """Adds a snapshot of the devices' actions as a run `built`; returns its store."""
+    """A function that adds a snapshot of actions as the run `built`, and returns its store."""
 
     def add(*devices: list[dict[str, Any]], **more: Any) -> Path:
         path = tmp_path / "built.pickle"

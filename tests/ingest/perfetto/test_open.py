@@ -1,4 +1,4 @@
-"""The command `open`: a trace, or a part of a run, served to a browser of this machine."""
+"""The command `ingest open`: a trace, or a part of a run, served to a browser."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ def fetched(address: str) -> bytes:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_file_as_it_is(compressed: bool, traces: Traces, tmp_path: Path) -> None:
+def test_a_file_is_served_unchanged(compressed: bool, traces: Traces, tmp_path: Path) -> None:
     file = traces.write([op("aten::mm")])
     if compressed:
         content = gzip.compress(file.read_bytes())
@@ -41,47 +41,47 @@ STEPS = [
 ]
 
 
-def test_a_step_of_a_file_and_of_a_run(traces: Traces) -> None:
+def test_a_step_of_a_file_or_of_a_run_can_be_opened(traces: Traces) -> None:
     file = traces.write(STEPS)
     traces.store.add(file)
-    for what in ((file,), ("trace", "--store", traces.store.path)):
-        with opened(*what, "--step", "1") as address:
+    for arguments in ((file,), ("trace", "--store", traces.store.path)):
+        with opened(*arguments, "--step", "1") as address:
             events = json.loads(fetched(f"{address}/trace"))["traceEvents"]
         assert [e["name"] for e in events if e["ph"] == "X"] == ["ProfilerStep#1", "a"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nothing"], "no such run"),
         (["trace", "--step", "7"], "rank 0 has no step 7; its steps are 0 to 1"),
         (["trace", "--port", "99999"], "port 99999"),
     ],
 )
-def test_what_cannot_be_opened(
-    arguments: list[str], said: str, traces: Traces, command: Command
+def test_runs_that_cannot_be_opened_are_errors(
+    arguments: list[str], message: str, traces: Traces, command: Command
 ) -> None:
     traces.store.add(traces.write(STEPS))
     done = command("open", "--no-browser", *arguments)
     assert done.code == 1
-    assert said in done.err
+    assert message in done.err
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("notes.txt", "hello", "notes.txt: neither a JSON object nor an array"),
-        ("run.json", '{"model": "x"}', "run.json: is no trace"),
+        ("run.json", '{"model": "x"}', "run.json: is not a trace"),
         ("gone.json", None, "gone.json: no such file"),
-        ("", None, "is a directory; add it, then open the run"),
+        ("", None, "is a directory; add it with `ingest add`, then open the run"),
     ],
 )
-def test_what_is_no_trace(
-    name: str, content: str | None, said: str, command: Command, tmp_path: Path
+def test_files_that_are_not_traces_are_errors(
+    name: str, content: str | None, message: str, command: Command, tmp_path: Path
 ) -> None:
     file = tmp_path / name
     if content is not None:
         file.write_text(content)
     done = command("open", "--no-browser", file)
     assert done.code == 1
-    assert said in done.err
+    assert message in done.err

@@ -1,4 +1,4 @@
-"""Depth, parents and self time, against torch's own rule written as a stack."""
+"""Depth, parents and self time, compared with torch's rule, written with a stack."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ SPANS = st.lists(
 
 
 def stack_rule(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
-    """Depth and parent of each span by number: torch.autograd.profiler_util's _build_tree."""
+    """Return depth and parent of each span by the rule of torch.autograd.profiler_util."""
     found: dict[int, tuple[int, int | None]] = {}
     for lane in {span[2] for span in spans}:
         order = sorted(
@@ -53,12 +53,12 @@ def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
 
 @given(SPANS)
 @settings(max_examples=150, deadline=None)
-def test_any_spans_nest_as_torch_nests_them(spans: list[Span]) -> None:
+def test_spans_nest_by_the_rules_of_torch(spans: list[Span]) -> None:
     assert nested(spans) == stack_rule(spans)
 
 
 def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[int, dict[str, Any]]:
-    """What is known of each span by number, from batches of so many."""
+    """Return the columns of each span by its number. `rows`: size of the batches."""
     numbered = [
         (lane, start, start + length, n, names[n], 0)
         for n, (start, length, lane) in enumerate(spans)
@@ -73,20 +73,20 @@ def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[in
     batches = [whole.slice(first, rows) for first in range(0, len(numbered), rows)]
     return {
         row["event_id"]: row
-        for batch in nesting.nested(batches, pa.schema([*whole.schema, *nesting.PLACES]))
+        for batch in nesting.nested(batches, pa.schema([*whole.schema, *nesting.RESULT_FIELDS]))
         for row in batch.to_pylist()
     }
 
 
 @given(SPANS, st.integers(1, 7))
 @settings(max_examples=300, deadline=None)
-def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> None:
-    places = nested_in_batches(spans, [0] * len(spans), rows)
+def test_the_result_does_not_depend_on_batch_boundaries(spans: list[Span], rows: int) -> None:
+    result = nested_in_batches(spans, [0] * len(spans), rows)
     expected = stack_rule(spans)
-    assert {n: (row["depth"], row["parent_id"]) for n, row in places.items()} == expected
-    # What is innermost where: each moment of a lane belongs to one span, or to none.
+    assert {n: (row["depth"], row["parent_id"]) for n, row in result.items()} == expected
+    # The innermost span at each time: each nanosecond of a lane belongs to at most one span.
     for lane in {span[2] for span in spans}:
-        mine = [row for n, row in places.items() if spans[n][2] == lane]
+        mine = [row for n, row in result.items() if spans[n][2] == lane]
         covered = {
             moment
             for start, length, on in spans
@@ -99,8 +99,10 @@ def test_it_does_not_matter_where_a_batch_ends(spans: list[Span], rows: int) -> 
 
 @given(SPANS, st.lists(st.integers(0, 3), min_size=25, max_size=25), st.integers(1, 7))
 @settings(max_examples=300, deadline=None)
-def test_calls_have_the_path_of_their_names(spans: list[Span], names: list[int], rows: int) -> None:
-    """A span without a name is no call: calls inside it are those of the call around it."""
+def test_the_path_of_a_call_is_made_of_names(
+    spans: list[Span], names: list[int], rows: int
+) -> None:
+    """A span without a name is not a call: calls inside it belong to the call around it."""
     parents = {number: parent for number, (_, parent) in stack_rule(spans).items()}
 
     def caller(number: int) -> int | None:
@@ -114,13 +116,13 @@ def test_calls_have_the_path_of_their_names(spans: list[Span], names: list[int],
             return ()
         return (*path(caller(number)), *([names[number]] if names[number] else []))
 
-    places = nested_in_batches(spans, names, rows)
-    ids = {(path(n), row["path_id"]) for n, row in places.items()}
-    ids |= {(path(caller(n)), row["caller_path_id"]) for n, row in places.items()}
+    result = nested_in_batches(spans, names, rows)
+    ids = {(path(n), row["path_id"]) for n, row in result.items()}
+    ids |= {(path(caller(n)), row["caller_path_id"]) for n, row in result.items()}
     assert len(ids) == len({path for path, _ in ids}) == len({path_id for _, path_id in ids})
     assert all((path_id == 0) == (path == ()) for path, path_id in ids)
-    for number, row in places.items():
-        inside = [n for n in places if names[n] and caller(n) == number]
+    for number, row in result.items():
+        inside = [n for n in result if names[n] and caller(n) == number]
         assert row["is_recursive"] == (names[number] in path(number)[:-1])
         if names[number]:
             assert row["inner_ns"] == sum(spans[n][1] for n in inside)
@@ -128,7 +130,7 @@ def test_calls_have_the_path_of_their_names(spans: list[Span], names: list[int],
 
 
 def test_spans_that_cross_are_siblings() -> None:
-    # A ProfilerStep opens inside a Python frame that ends before it does.
+    # A ProfilerStep begins inside a Python frame that ends first.
     frame, step, op, later = (0, 10, 1), (5, 90, 1), (20, 10, 1), (96, 5, 1)
     assert nested([frame, step, op, later]) == {
         0: (0, None),
@@ -138,12 +140,12 @@ def test_spans_that_cross_are_siblings() -> None:
     }
 
 
-def test_a_staircase_of_crossing_spans_ends() -> None:
+def test_many_crossing_spans_are_nested() -> None:
     stairs = [(i * 2, 3, 1) for i in range(300)]
     assert set(nested(stairs).values()) == {(0, None)}
 
 
-def test_seven_hundred_levels() -> None:
+def test_seven_hundred_levels_are_nested() -> None:
     tower = [(i, 2000 - 2 * i, 1) for i in range(700)]
     found = nested(tower)
     assert found[699] == (699, 698)
@@ -182,7 +184,7 @@ def test_parents_contain_their_children(store_of_samples: Any) -> None:
     assert wrong.fetchall() == []
 
 
-def test_ops_know_their_device_time_and_module(traces: Any) -> None:
+def test_ops_have_their_device_time_and_module(traces: Any) -> None:
     connection = traces.add(
         [
             host("ProfilerStep#3", "user_annotation", 0, 100),

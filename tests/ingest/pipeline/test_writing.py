@@ -1,4 +1,4 @@
-"""Tables as Parquet: the same rows, whatever the way they are written."""
+"""Writing of tables as Parquet: the rows do not depend on the way of writing."""
 
 import shutil
 from collections import defaultdict
@@ -11,21 +11,23 @@ import ingest
 from ingest.pipeline import parquet
 from tests.samples import COMPILED, TWO_RANKS, Samples
 
-# What is compared of a table: all but when it was added.
+# The compared columns of a table: all except the time when it was added.
 COLUMNS = defaultdict(lambda: "*") | dict.fromkeys(
     ("runs.parquet", "run_overview.parquet"), "* EXCLUDE (ingested_at)"
 )
 ROWS = "SELECT * EXCLUDE (run_id) FROM events ORDER BY event_id"
 
 
-def test_events_written_slice_by_slice_are_the_same(
+def test_events_written_in_slices_are_the_same(
     sampled: Samples, store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
     run.mkdir()
     for trace in sampled.files(TWO_RANKS):
         shutil.copy(trace, run)
-    monkeypatch.setattr(parquet, "SLICE_ROWS", 1)  # or as few as share a range: those of a file
+    monkeypatch.setattr(
+        parquet, "SLICE_ROWS", 1
+    )  # or as many as share a range, which are those of a file
     store.add(run)
 
     at_once = ingest.connect(sampled.store(TWO_RANKS))
@@ -37,7 +39,7 @@ def test_events_written_slice_by_slice_are_the_same(
 
 
 @pytest.mark.parametrize("run", ["two_rank_rank0", "train_ctx128", COMPILED])
-def test_tables_are_the_same_whether_one_statement_runs_at_a_time_or_two(
+def test_tables_do_not_depend_on_the_number_of_workers(
     sampled: Samples, tmp_path: Path, run: str
 ) -> None:
     source = tmp_path / "run"

@@ -1,4 +1,4 @@
-"""Texts that only resemble secrets, as profiles hold them: all are kept as they are."""
+"""Texts of profiles that only resemble secrets: all are kept unchanged."""
 
 INNOCENT = r"""
 aten::scaled_dot_product_attention
@@ -281,7 +281,7 @@ keyframe: 3
 donkey.ssh
 """.strip().splitlines()
 
-# As keys, these do name a secret.
+# As keys, these name a secret.
 NAMES_OF_SECRETS = {
     text
     for text in INNOCENT

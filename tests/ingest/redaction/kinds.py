@@ -1,6 +1,6 @@
-"""Kinds of secrets as vendors publish their forms, and as programs write them down.
+"""Kinds of secrets, in the forms that vendors publish and in which programs write them.
 
-In a form, `<32>` stands for 32 random letters and digits; a letter tells of others: `<32h>`
+In a form, `<32>` stands for 32 random letters and digits; a letter stands for others: `<32h>`
 hexadecimal, `<32u>` capitals and digits, `<32l>` small letters and digits, `<32d>` digits,
 `<32w>` those of URLs, `<32b>` those of Base64.
 """
@@ -20,7 +20,7 @@ ALPHABETS = {
 }
 FIELD = re.compile(r"<(\d+)([a-z]?)>")
 
-# The first word of a kind is that of its rule, if it is a token with a form of its own.
+# The first word of a kind is the name of its rule, if it is a token with a known form.
 TOKENS = {
     "1password": "ops_eyJ<250>",
     "adafruit": "aio_<28>",
@@ -156,7 +156,7 @@ TOKENS = {
     "yandex": "AQVN<36w>",
 }
 
-# What stands before a secret tells of it. Some are of several kinds of quotes, or of several parts.
+# Secrets that the text before them reveals. Some have several kinds of quotes, or several parts.
 SETTINGS = {
     "private key": "-----BEGIN RSA PRIVATE KEY-----\n<64b>\n<64b>\n-----END RSA PRIVATE KEY-----",
     "private key of ssh": "-----BEGIN OPENSSH PRIVATE KEY-----\\n<70b>\\n"
@@ -225,14 +225,14 @@ KINDS = TOKENS | SETTINGS
 
 
 def planted(kind: str, where: str = "") -> tuple[str, list[str]]:
-    """A text with a secret of the kind, another one for each place, and what must be redacted."""
+    """Return a text with a secret of the kind, which differs by `where`, and its secret parts."""
     draw = random.Random(f"{kind} {where}")
     parts: list[str] = []
 
     def fill(field: re.Match[str]) -> str:
         alphabet, length = ALPHABETS[field[2]], int(field[1])
         part = "".join(draw.choices(alphabet, k=length - 1))
-        at = draw.randrange(1, length)  # real ones have a digit, if they are not very short
+        at = draw.randrange(1, length)  # real secrets contain a digit, unless they are very short
         parts.append(part[:at] + draw.choice("23456789") + part[at:])
         return parts[-1]
 

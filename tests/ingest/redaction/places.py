@@ -1,4 +1,4 @@
-"""Run directories with a text in every place that a profile has for one."""
+"""Run directories with a text in every field of a profile that can hold one."""
 
 import json
 import pickle
@@ -10,9 +10,9 @@ from ingest import AddOptions
 from tests.builders import compile_logs, megengine, snapshots
 from tests.builders.events import Event, host, kernel, op
 
-Planted = Callable[[str], Iterable[str]]  # the texts to be planted in a place
+Planted = Callable[[str], Iterable[str]]  # returns the texts to put into a field
 
-# Each makes events with a text in one place.
+# Each makes events with a text in one field.
 EVENTS: dict[str, Callable[[str], Event]] = {
     "operator": lambda text: op(text),
     "kernel": lambda text: kernel(text, 1, 1),
@@ -29,7 +29,7 @@ EVENTS: dict[str, Callable[[str], Event]] = {
     "argument's key": lambda text: op("a", args={text: 1}),
     "nested argument": lambda text: op("a", args={"inputs": [{"x": ["float", text]}]}),
     "list of arguments": lambda text: op("a", args={"Concrete Inputs": ["", text, "[1, 2]"]}),
-    "key beside the arguments": lambda text: op("a", comment=text),
+    "key next to the arguments": lambda text: op("a", comment=text),
     "instant": lambda text: {"ph": "i", "name": text, "ts": 1, "pid": 1, "tid": 1, "s": "g"},
     "counter's key": lambda text: {"ph": "C", "name": "c", "ts": 1, "pid": 1, "args": {text: 1}},
     "flow's id": lambda text: {"ph": "s", "name": "f", "id": text, "ts": 1, "pid": 1, "tid": 1},
@@ -47,7 +47,7 @@ EVENTS: dict[str, Callable[[str], Event]] = {
     },
     "event without a duration": lambda text: {"ph": "X", "name": text, "ts": 1, "pid": 1, "tid": 1},
 }
-TRACE = {  # beside the events
+TRACE = {  # next to the events
     "metadata": lambda texts: {"note": texts},
     "metadata's key": lambda texts: {"notes": dict.fromkeys(texts, 1)},
     "distributedInfo": lambda texts: {"distributedInfo": {"rank": 0, "groups": texts}},
@@ -78,7 +78,7 @@ OPERATOR = {  # of MegEngine
     "thread of the host": lambda text: {"host": {text: (0, 1, 2)}},
     "comp node": lambda text: {"device": {text: (0, 1, 2)}},
 }
-# Of these there is one in a run.
+# A run has only one of each of these.
 LABELS = {
     "name": lambda text: AddOptions(name=text),
     "model": lambda text: AddOptions(model=text),
@@ -91,20 +91,20 @@ OF_RUN_JSON = ("name", "model", "mode", "framework", "framework_version", "devic
 
 
 def trace(texts: Planted) -> dict[str, Any]:
-    """The content of a trace."""
-    events = [event(text) for place, event in EVENTS.items() for text in texts(place)]
+    """Return the content of a trace."""
+    events = [event(text) for field, event in EVENTS.items() for text in texts(field)]
     around: dict[str, Any] = {}
-    for place, metadata in TRACE.items():
-        around |= metadata(list(texts(place)))
+    for field, metadata in TRACE.items():
+        around |= metadata(list(texts(field)))
     return {**around, "traceEvents": events}
 
 
 def snapshot(texts: Planted) -> dict[str, Any]:
-    """The content of a memory snapshot."""
+    """Return the content of a memory snapshot."""
     actions = [
         snapshots.event("alloc", 4096 * number, 512, **more)
         for number, more in enumerate(
-            action(text) for place, action in SNAPSHOT.items() for text in texts(place)
+            action(text) for field, action in SNAPSHOT.items() for text in texts(field)
         )
     ]
     marks = [{"name": text, "stage": "START", "device": 0, "time_us": 5} for text in texts("mark")]
@@ -118,11 +118,11 @@ def snapshot(texts: Planted) -> dict[str, Any]:
 
 
 def megengine_profile(texts: Planted) -> str:
-    """The content of a profile of MegEngine."""
+    """Return the content of a MegEngine profile."""
     oprs = [
-        megengine.Opr(str(number), **of_place(text))
-        for number, (of_place, text) in enumerate(
-            (of_place, text) for place, of_place in OPERATOR.items() for text in texts(place)
+        megengine.Opr(str(number), **make(text))
+        for number, (make, text) in enumerate(
+            (make, text) for field, make in OPERATOR.items() for text in texts(field)
         )
     ]
     names = [*texts("variable's name"), "v"]
@@ -134,7 +134,7 @@ def megengine_profile(texts: Planted) -> str:
 
 
 def compile_log(texts: Planted) -> str:
-    """The content of a compile log."""
+    """Return the content of a compile log."""
     log = ""
     for number, text in enumerate(texts("recompile reason")):
         at = f"{number}/0"
@@ -151,16 +151,16 @@ def compile_log(texts: Planted) -> str:
 
 
 def write_run(directory: Path, texts: Planted) -> Path:
-    """A run directory with the texts of each place in that place."""
+    """Write a run directory with the texts of each field in that field."""
     directory.mkdir()
     (directory / "a.trace.json").write_text(json.dumps(trace(texts)))
     (directory / "a.pickle").write_bytes(pickle.dumps(snapshot(texts)))
     (directory / "a.compile.log").write_text(compile_log(texts))
     (directory / "a.megengine.json").write_text(megengine_profile(texts))
-    said: dict[str, Any] = {}
-    for place, described in RUN_JSON.items():
-        said |= described(list(texts(place)))
-    (directory / "run.json").write_text(json.dumps(said))
+    description: dict[str, Any] = {}
+    for field, described in RUN_JSON.items():
+        description |= described(list(texts(field)))
+    (directory / "run.json").write_text(json.dumps(description))
     for text in texts("file name"):
         if "/" not in text and len(text.encode()) < 250:
             (directory / text).write_text("no profile")

@@ -1,4 +1,4 @@
-"""Secrets of all kinds in all places: none is stored. Innocent texts in all places: all are."""
+"""Secrets of all kinds in all fields are not stored. Harmless texts in all fields are."""
 
 import json
 import re
@@ -17,100 +17,104 @@ from tests.ingest.redaction.innocent import INNOCENT, NAMES_OF_SECRETS
 from tests.ingest.redaction.kinds import KINDS, planted
 from tests.ingest.redaction.places import LABELS, OF_RUN_JSON, write_run
 
-START = 8  # letters by which a part of a secret is found; none has fewer
-SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for the places of which a run has one
+START = 8  # characters by which a part of a secret is found; every part has at least so many
+SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for fields that occur once in a run
 
 
 def stored(store: ingest.Store) -> str:
-    """All values of all tables, the manifests, and the ids of the runs, in small letters."""
+    """Return all values of all tables, the manifests, and the run ids, in lower case."""
     with duckdb.connect() as connection:
-        held = list(store.run_ids())
-        held += [path.read_text() for path in store.path.rglob("manifest.json")]
+        stored_text = list(store.run_ids())
+        stored_text += [path.read_text() for path in store.path.rglob("manifest.json")]
         for path in store.path.rglob("*.parquet"):
-            held += map(str, connection.sql(f"FROM '{path}'").fetchall())
-    return "\n".join(held).casefold()
+            stored_text += map(str, connection.sql(f"FROM '{path}'").fetchall())
+    return "\n".join(stored_text).casefold()
 
 
-def found(held: str, kinds: list[str], places: list[str]) -> set[tuple[str, str]]:
-    """The kinds of secrets that are there, each with the place that it was planted in."""
+def found(stored_text: str, kinds: list[str], fields: list[str]) -> set[tuple[str, str]]:
+    """Return the kinds of secrets in a store's text, each with its field."""
     starts = {
-        part[:START].casefold(): (kind, place)
+        part[:START].casefold(): (kind, field)
         for kind in kinds
-        for place in places
-        for part in planted(kind, place)[1]
+        for field in fields
+        for part in planted(kind, field)[1]
     }
-    return {starts[part] for n in range(len(held)) if (part := held[n : n + START]) in starts}
+    return {
+        starts[part]
+        for n in range(len(stored_text))
+        if (part := stored_text[n : n + START]) in starts
+    }
 
 
 @pytest.fixture
 def planting(tmp_path: Path) -> tuple[Path, list[str]]:
-    """A run directory with secrets of all kinds in all places, and the places."""
-    places: list[str] = []
+    """A run directory with secrets of all kinds in all fields, and the names of the fields."""
+    fields: list[str] = []
 
-    def texts(place: str) -> list[str]:
-        places.append(place)
-        return [planted(kind, place)[0] for kind in KINDS]
+    def texts(field: str) -> list[str]:
+        fields.append(field)
+        return [planted(kind, field)[0] for kind in KINDS]
 
-    return write_run(tmp_path / "run", texts), places
+    return write_run(tmp_path / "run", texts), fields
 
 
-def test_no_kind_of_secret_is_stored_from_any_place(
+def test_no_kind_of_secret_is_stored_from_any_field(
     planting: tuple[Path, list[str]], store: ingest.Store
 ) -> None:
-    run, places = planting
+    run, fields = planting
     store.add(run)
     assert len(KINDS) > 60
-    assert len(places) > 31
-    assert found(stored(store), list(KINDS), places) == set()
+    assert len(fields) > 31
+    assert found(stored(store), list(KINDS), fields) == set()
 
 
-def test_where_they_are_kept_they_are_found(
+def test_secrets_that_are_kept_are_found(
     planting: tuple[Path, list[str]], store: ingest.Store
 ) -> None:
-    run, places = planting
+    run, fields = planting
     store.add(run, ingest.AddOptions(keep_metadata=True))
-    missing = {(kind, place) for kind in KINDS for place in places} - found(
-        stored(store), list(KINDS), places
+    missing = {(kind, field) for kind in KINDS for field in fields} - found(
+        stored(store), list(KINDS), fields
     )
     not_a_name = {kind for kind in KINDS if "/" in planted(kind)[0] or len(planted(kind)[0]) > 200}
     assert missing <= {(kind, "file name") for kind in not_a_name}
 
 
 @pytest.mark.parametrize("kind", SINGLE)
-def test_no_secret_is_stored_from_a_place_of_which_a_run_has_one(
+def test_no_secret_is_stored_from_a_field_that_occurs_once(
     kind: str, tmp_path: Path, store: ingest.Store
 ) -> None:
-    def of_place(place: str) -> str:
-        return planted(kind, place)[0].replace("/", "")[:200]
+    def text_of(field: str) -> str:
+        return planted(kind, field)[0].replace("/", "")[:200]
 
     options = ingest.AddOptions()
-    for place, label in LABELS.items():
-        given = {name: value for name, value in vars(label(of_place(place))).items() if value}
+    for field, label in LABELS.items():
+        given = {name: value for name, value in vars(label(text_of(field))).items() if value}
         options = replace(options, **{**given, "tags": options.tags | given.get("tags", {})})
-    directory = tmp_path / of_place("directory")
+    directory = tmp_path / text_of("directory")
     directory.mkdir()
-    trace = directory / f"{of_place('trace')}.json"
+    trace = directory / f"{text_of('trace')}.json"
     trace.write_text(json.dumps({"traceEvents": []}))
     (directory / "run.json").write_text(
-        json.dumps({key: of_place(key) for key in OF_RUN_JSON if key != "name"})
+        json.dumps({key: text_of(key) for key in OF_RUN_JSON if key != "name"})
     )
     store.add(directory)
     store.add(directory, options)
-    places = [*LABELS, *OF_RUN_JSON, "directory", "trace"]
+    fields = [*LABELS, *OF_RUN_JSON, "directory", "trace"]
     assert len(store.run_ids()) == 1
-    assert found(stored(store), [kind], places) == set()
+    assert found(stored(store), [kind], fields) == set()
     store.remove(store.run_ids()[0])
     store.add(directory, options)
     store.add(trace)
     assert len(store.run_ids()) == 2
-    assert found(stored(store), [kind], places) == set()
+    assert found(stored(store), [kind], fields) == set()
 
 
-def test_innocent_texts_are_stored_as_they_are(tmp_path: Path, store: ingest.Store) -> None:
-    def texts(place: str) -> list[str]:
-        if place.endswith("key"):
+def test_harmless_texts_are_stored_unchanged(tmp_path: Path, store: ingest.Store) -> None:
+    def texts(field: str) -> list[str]:
+        if field.endswith("key"):
             return [text for text in INNOCENT if text not in NAMES_OF_SECRETS]
-        if place.endswith("file"):  # `.py` follows, which is no value
+        if field.endswith("file"):  # `.py` follows, which is not a value
             return [text for text in INNOCENT if not re.search("[=:]|--|(?i:bearer)", text)]
         return INNOCENT
 
@@ -123,12 +127,12 @@ def test_innocent_texts_are_stored_as_they_are(tmp_path: Path, store: ingest.Sto
 
 
 @pytest.mark.parametrize("text", INNOCENT)
-def test_innocent_texts_are_no_secrets(text: str) -> None:
+def test_harmless_texts_are_not_secrets(text: str) -> None:
     for value in (text, [text], {"x": text}, ["run", text, "x"]):
         assert redact(value) == value
 
 
-def test_no_sample_holds_a_text_that_is_taken_for_a_secret(
+def test_no_text_of_a_sample_is_mistaken_for_a_secret(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
     for table in ("events", "other_events", "frames"):
@@ -140,7 +144,7 @@ def test_no_sample_holds_a_text_that_is_taken_for_a_secret(
 
 @pytest.fixture(scope="module")
 def re2() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to search texts with."""
+    """A connection to search texts with RE2."""
     with duckdb.connect() as connection:
         yield connection
 

@@ -1,4 +1,4 @@
-"""Secrets that profiles carry along: none of them is anywhere in a store, unless asked for."""
+"""Secrets in profiles: none of them is anywhere in a store, except on request."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ METADATA = {"env": {"HF_TOKEN": PLANTED[0], "CI_KEY": PLANTED[2], "note": "token
 
 
 def all_that_a_store_holds(store: ingest.Store) -> str:
-    """Every value of every table as text, because the bytes of Parquet files are compressed."""
+    """Return every value of every table as text, because Parquet files are compressed."""
     with ingest.connect(store.path) as connection:
         tables = connection.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal")
         return "\n".join(
@@ -51,8 +51,8 @@ def run(tmp_path: Path) -> Path:
     directory.mkdir()
     trace = {**METADATA, "traceEvents": EVENTS}
     (directory / "trace.json").write_text(json.dumps(trace))
-    said = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": ARGUMENTS}
-    (directory / "run.json").write_text(json.dumps(said))
+    description = {"name": "r", "tags": {"team": f"key {PLANTED[1]}"}, "arguments": ARGUMENTS}
+    (directory / "run.json").write_text(json.dumps(description))
     return directory
 
 
@@ -65,10 +65,10 @@ def test_no_table_holds_a_secret(run: Path, store: ingest.Store) -> None:
     for value in IN_PLAIN:
         assert value in held
     assert "login with [redacted]" in held
-    assert "5 events held what looks like a secret: redacted" in warnings
+    assert "redacted what looks like a secret in 5 events" in warnings
 
 
-def test_what_is_asked_for_is_kept(run: Path, store: ingest.Store) -> None:
+def test_secrets_are_kept_on_request(run: Path, store: ingest.Store) -> None:
     store.add(run, ingest.AddOptions(keep_metadata=True))
     held = all_that_a_store_holds(store)
     assert all(secret in held for secret in PLANTED)
@@ -80,7 +80,7 @@ END = "-----END RSA PRIVATE KEY-----"
 
 @pytest.mark.parametrize("newline", ["\n", "\\n", ""])
 @pytest.mark.parametrize("end", [END, ""])
-def test_a_private_key_is_redacted_whole(newline: str, end: str, traces: Any) -> None:
+def test_a_private_key_is_redacted_completely(newline: str, end: str, traces: Any) -> None:
     key = (PRIVATE_KEY + end).replace("\n", newline)
     after = " and on" if end else ""
     events = [x(f"load {key}{after}", 1), x("b", 2, pem=f"x {key}{after}")]
@@ -92,7 +92,7 @@ def test_a_private_key_is_redacted_whole(newline: str, end: str, traces: Any) ->
     assert names == [(f"load [redacted]{after}",)]
 
 
-def test_labels_given_with_the_command_are_redacted_too(
+def test_labels_of_the_command_are_redacted(
     samples: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
     labels = {"name": f"try {PLANTED[0]}", "tags": {"wandb_api_key": "v", "tokens": "128"}}
@@ -123,12 +123,12 @@ def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
     assert PLANTED[0] not in held
     assert "hidden" not in held
     assert connection.sql("SELECT warnings FROM sources").fetchall() == [
-        (["8 events held what looks like a secret: redacted"],)
+        (["redacted what looks like a secret in 8 events"],)
     ]
 
 
 @pytest.mark.parametrize("odd", ["nan", "1" * 5000, "[" * 600 + "]" * 600, "[" * 9000 + "]" * 9000])
-def test_what_python_does_not_read_is_redacted_too(odd: str, traces: Any) -> None:
+def test_json_that_python_cannot_read_is_redacted(odd: str, traces: Any) -> None:
     events = json.dumps([x("a", 1, odd=0, api_key=5, list=["b", PLANTED[0]], tokens="12")])
     connection = traces.add(events.replace('"odd": 0', f'"odd": {odd}'))
     [(args,)] = connection.sql("SELECT args FROM events").fetchall()
@@ -136,7 +136,7 @@ def test_what_python_does_not_read_is_redacted_too(odd: str, traces: Any) -> Non
     assert json.loads(args.replace(odd, "0")) == expected
 
 
-def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Path) -> None:
+def test_tokens_of_samples_are_not_stored(sample_store: Path, samples: Path) -> None:
     store = ingest.Store(sample_store)
     with ingest.connect(sample_store) as connection:
         assert connection.sql(
@@ -175,7 +175,7 @@ def test_no_sample_leaves_its_token_in_the_store(sample_store: Path, samples: Pa
         {"MY_PAT": "v"},
     ],
 )
-def test_a_secret_is_known_by_its_key_or_its_form(value: Any) -> None:
+def test_a_secret_is_recognised_by_its_key_or_its_form(value: Any) -> None:
     assert "[redacted]" in json.dumps(redact(value))
 
 
@@ -195,5 +195,5 @@ def test_a_secret_is_known_by_its_key_or_its_form(value: Any) -> None:
         {"password": None, "secret": False},
     ],
 )
-def test_what_only_sounds_like_one_is_kept(value: Any) -> None:
+def test_texts_that_resemble_secrets_are_kept(value: Any) -> None:
     assert redact(value) == value

@@ -1,4 +1,4 @@
-"""What the headers of SQL files say of their columns."""
+"""The documentation of columns in the headers of SQL files."""
 
 import duckdb
 import pytest
@@ -9,7 +9,7 @@ from tests.samples import COMPILED, SNAPSHOTS, Samples
 
 
 @pytest.mark.parametrize("file", sql.of_kind("staged"), ids=lambda file: file.name)
-def test_paths_are_named_by_columns_and_macros_that_exist(file: sql.SqlFile) -> None:
+def test_paths_name_existing_columns_and_macros(file: sql.SqlFile) -> None:
     macros = {macro.name for macro in sql.of_kind("macros")}
     with duckdb.connect() as connection:
         connection.execute(file.statement)
@@ -23,7 +23,7 @@ Columns = dict[str, dict[str, str]]
 
 @pytest.fixture(scope="module")
 def types(tmp_path_factory: pytest.TempPathFactory) -> Columns:
-    """The types of the columns of each table and view."""
+    """Table or view → column → type."""
     store = ingest.Store(tmp_path_factory.mktemp("columns") / "store")
     found: Columns = {}
     with connect(store.path) as connection:
@@ -44,7 +44,7 @@ def test_users_start_from_few_relations() -> None:
     assert all(question.endswith("?") for question in sql.start_here().values())
 
 
-def test_parts_name_relations_that_exist() -> None:
+def test_part_of_names_existing_relations() -> None:
     names = {file.name for file in sql.relations()}
     for file in sql.relations():
         assert set(file.documentation.part_of) <= names, file.name
@@ -52,7 +52,7 @@ def test_parts_name_relations_that_exist() -> None:
 
 
 def test_a_column_name_has_one_type(types: Columns) -> None:
-    """Columns `value` hold any setting, condition or metric."""
+    """`value` is an exception: it holds a setting, a condition or a metric."""
     found: dict[str, set[str]] = {}
     for columns in types.values():
         for column, kind in columns.items():
@@ -60,34 +60,34 @@ def test_a_column_name_has_one_type(types: Columns) -> None:
     assert [column for column, kinds in found.items() if len(kinds) > 1] == ["value"]
 
 
-def test_columns_of_booleans_begin_with_is(types: Columns) -> None:
+def test_exactly_the_boolean_columns_begin_with_is(types: Columns) -> None:
     for name, columns in types.items():
         for column, kind in columns.items():
             assert (kind == "BOOLEAN") == column.startswith("is_"), f"{name}.{column}"
 
 
-NUMBERS_OF_OTHERS = {"external_id", "graph_id", "rf_id"}  # as recorded; they lead to no row
+RECORDED_NUMBERS = {"external_id", "graph_id", "rf_id"}  # these refer to no row
 
 
-def test_a_header_says_what_each_key_refers_to(types: Columns) -> None:
+def test_headers_document_what_each_key_refers_to(types: Columns) -> None:
     references = sql.key_references()
     known = {(found.relation, found.column) for found in references}
     known |= {(found.target, found.target_column) for found in references}
     for name, columns in types.items():
         for column in columns:
-            if column.endswith("_id") and column not in {"run_id", "source_id"} | NUMBERS_OF_OTHERS:
+            if column.endswith("_id") and column not in {"run_id", "source_id"} | RECORDED_NUMBERS:
                 assert (name, column) in known, f"{name}.{column}"
 
 
-def test_a_key_has_the_type_of_what_it_refers_to(types: Columns) -> None:
+def test_a_key_has_the_type_of_the_column_that_it_refers_to(types: Columns) -> None:
     for found in sql.key_references():
         if found.relation in types and found.target in types:
             kind = types[found.relation][found.column].removesuffix("[]")
             assert kind == types[found.target][found.target_column], found
 
 
-def test_keys_lead_to_rows(sampled: Samples, types: Columns) -> None:
-    """But for ordinals that stand for the time before the first action, or after the last."""
+def test_keys_refer_to_existing_rows(sampled: Samples, types: Columns) -> None:
+    """Ordinals for the time before the first action and after the last are exceptions."""
     store = sampled.store("h100_owlv2", "v100_resnet50_workers0", COMPILED, *SNAPSHOTS)
     with connect(store) as connection:
         for found in sql.key_references():

@@ -1,4 +1,4 @@
-"""The order in which the SQL runs: derived from what each file reads, and of no effect on rows."""
+"""The order in which the SQL runs: it follows from what each file reads, and never changes rows."""
 
 import filecmp
 import random
@@ -12,8 +12,8 @@ import ingest
 from ingest import sql
 from ingest.sql import order, versions
 
-ORDERS = 2  # for each profile, of its own
-PROFILES = (  # a device, compilations without one, a compile log, a snapshot, a broken trace
+ORDERS = 2  # number of random orders per profile
+PROFILES = (  # a device, compilations on a host, a compile log, a snapshot, a malformed trace
     "traces/two_rank_rank0.json.gz",
     "traces/cpu/flux_compile_recompile.json.gz",
     "compile",
@@ -22,7 +22,7 @@ PROFILES = (  # a device, compilations without one, a compile log, a snapshot, a
 )
 
 
-def test_the_checked_order_is_what_the_sql_says() -> None:
+def test_the_committed_order_is_up_to_date() -> None:
     written = order.written(order.derive(), versions.derive_logic())
     assert order.ORDER_FILE.read_text(encoding="utf-8") == written, (
         "the order is out of date: run `make docs`"
@@ -30,14 +30,14 @@ def test_the_checked_order_is_what_the_sql_says() -> None:
 
 
 @pytest.mark.parametrize("database", ["scratch", "catalog"])
-def test_everything_comes_after_what_it_reads(database: str) -> None:
+def test_every_object_follows_the_objects_that_it_reads(database: str) -> None:
     seen: set[str] = set()
     for node in sql.nodes(database):
         assert seen.issuperset(node.reads), node.name
         seen.add(node.name)
 
 
-def test_a_circle_is_an_error_that_names_its_ends() -> None:
+def test_a_circle_is_an_error_that_names_its_members() -> None:
     with pytest.raises(sql.OrderError, match="bubbles reads gaps reads bubbles: a circle"):
         sql.in_order({"bubbles": ["gaps"], "gaps": ["bubbles"]})
 
@@ -47,13 +47,13 @@ def test_an_unknown_name_is_an_error_that_names_its_reader() -> None:
         sql.in_order({"bubbles": ["gapps"], "gaps": []})
 
 
-def test_no_relation_is_filled_by_the_file_of_another() -> None:
+def test_no_file_fills_the_relation_of_another_file() -> None:
     for file in sql.of_kind("load", "tables", "views"):
         assert "INSERT" not in file.body, file.name
 
 
 def shuffled(seed: str) -> tuple[sql.Node, ...]:
-    """The scratch database's nodes in another valid order; nothing is taken to be empty."""
+    """Return the nodes of the scratch database in another valid order, without skipping any."""
     by_name = {node.name: replace(node, empty_if=False) for node in sql.nodes("scratch")}
     first = sorted(by_name)
     random.Random(seed).shuffle(first)
@@ -63,7 +63,7 @@ def shuffled(seed: str) -> tuple[sql.Node, ...]:
 
 
 def different_rows(run: Path, other: Path) -> dict[str, int]:
-    """How many rows of each table stand in one only, but for when the run was added."""
+    """Return table → number of rows in only one of two runs. `ingested_at` is ignored."""
     read = (
         "(SELECT columns(LAMBDA c: c <> 'ingested_at') "
         "FROM read_parquet('{}', hive_partitioning = false) {})"
@@ -74,9 +74,9 @@ def different_rows(run: Path, other: Path) -> dict[str, int]:
             file, opposite = run / name, other / name
             if file.exists() and opposite.exists() and filecmp.cmp(file, opposite, shallow=False):
                 continue
-            there = file if file.exists() else opposite
+            existing = file if file.exists() else opposite
             ours, theirs = (
-                read.format(path, "") if path.exists() else read.format(there, "LIMIT 0")
+                read.format(path, "") if path.exists() else read.format(existing, "LIMIT 0")
                 for path in (file, opposite)
             )
             (count,) = connection.execute(
@@ -89,7 +89,7 @@ def different_rows(run: Path, other: Path) -> dict[str, int]:
 
 
 def types(run: Path) -> dict[str, list[tuple[object, ...]]]:
-    """The names and types of each table's columns."""
+    """Return table → names and types of its columns."""
     with duckdb.connect() as connection:
         return {
             file.stem: connection.execute(
@@ -100,7 +100,7 @@ def types(run: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-@pytest.mark.slow  # ingests each of them three times
+@pytest.mark.slow  # adds each profile three times
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: Path(path).name)
 def test_no_row_depends_on_the_order(
     profile: str,
@@ -118,15 +118,18 @@ def test_no_row_depends_on_the_order(
         orders.add(tuple(node.name for node in nodes))
         monkeypatch.setattr(sql, "nodes", lambda database, nodes=nodes: nodes)
         other = tmp_path / f"other {number}"
-        run = run_in(other, samples / profile)
+        run = write_tables(other, samples / profile)
         assert different_rows(added, run) == {}
         assert types(run) == {table: empty[table] for table in types(run)}
         monkeypatch.undo()
     assert len(orders) == ORDERS + 1
 
 
-def run_in(directory: Path, profile: Path) -> Path:
-    """The tables of a profile, written without a store, whose catalog has an order of its own."""
+def write_tables(directory: Path, profile: Path) -> Path:
+    """Write the tables of a profile without a store, and return their directory.
+
+    A store would also create its catalog in the patched order.
+    """
     from ingest.inputs.run_input import read_run_input
     from ingest.pipeline.run import AddOptions, write_run
 

@@ -1,4 +1,4 @@
-"""What a query reads and when it is empty, judged by its text, beside what DuckDB makes of it."""
+"""What a query reads and when it is empty, derived from its text and compared with DuckDB."""
 
 import duckdb
 import pytest
@@ -46,8 +46,8 @@ NOT_EMPTY_WITHOUT_T = (
 
 
 def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
-    """A reader of `query` as the object `asked`, beside two tables and two macros."""
-    names = ("t", "u", "total", "pairs", "asked")
+    """Return a reader that knows two tables, two macros and `query` as the object `q`."""
+    names = ("t", "u", "total", "pairs", "q")
     files = {
         name: SqlFile(name, "events", "load", body, Documentation("", "", {}), None, None, None, {})
         for name, body in zip(names, (*DDL, *MACROS, query), strict=True)
@@ -56,12 +56,12 @@ def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
 
 
 @pytest.mark.parametrize("query", [*EMPTY_WITHOUT_T, *NOT_EMPTY_WITHOUT_T])
-def test_what_is_judged_to_be_empty_is(query: str) -> None:
+def test_queries_are_empty_exactly_if_predicted(query: str) -> None:
     with duckdb.connect() as connection:
         for statement in (*DDL, *MACROS):
             connection.execute(statement)
         connection.execute("INSERT INTO u VALUES (1)")
-        condition = reader(connection, query).empty_if("asked")
+        condition = reader(connection, query).empty_if("q")
         needs_t = condition == "t" or (isinstance(condition, list) and condition[0] == "any")
         assert needs_t == (query in EMPTY_WITHOUT_T)
         assert (connection.execute(query).fetchall() == []) == needs_t
@@ -72,12 +72,12 @@ def test_what_is_judged_to_be_empty_is(query: str) -> None:
     [
         ("SELECT total(a) FROM t", {"total", "t"}),
         ("SELECT * FROM pairs(two := 't', one := 'u')", {"pairs", "t", "u"}),
-        ("WITH t AS (FROM t) FROM t", {"t"}),  # the CTE is of the table of its name
+        ("WITH t AS (FROM t) FROM t", {"t"}),  # the CTE reads the table with its name
         ("WITH c AS (FROM u), d AS (FROM c) FROM d", {"u"}),
-        ("WITH c AS (FROM d), d AS (FROM u) FROM c", {"d", "u"}),  # no CTE sees a later one
+        ("WITH c AS (FROM d), d AS (FROM u) FROM c", {"d", "u"}),  # a CTE cannot read a later one
         ("WITH RECURSIVE c AS (SELECT a FROM t UNION ALL SELECT a FROM c) FROM c", {"t"}),
     ],
 )
-def test_a_query_reads(query: str, names: set[str]) -> None:
+def test_the_relations_that_a_query_reads(query: str, names: set[str]) -> None:
     with duckdb.connect() as connection:
-        assert reader(connection, query).reads("asked") == names
+        assert reader(connection, query).reads("q") == names

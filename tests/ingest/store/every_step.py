@@ -1,8 +1,8 @@
-"""Does one thing with a store again and again, killed at a later step each time.
+"""Run an operation on a store repeatedly, and kill it at a later step each time.
 
-A step is a call that opens, locks, makes, moves or deletes a file there. After each kill every run
-must be there whole or not at all, and the next process that writes must leave nothing of it.
-Prints at how many steps it was killed.
+A step is a call that opens, locks, makes, moves or deletes a file in the store. After each kill,
+every run must be complete or absent, and the next process that writes must remove all leftovers.
+Print the number of kills.
 
     python every_step.py create|add|remove|edit|rebuild STORE TRACE [FIRST STRIDE]
 """
@@ -34,7 +34,7 @@ STEPS = {
     "os.scandir",
 }
 
-what, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+operation, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 step, stride = map(int, sys.argv[4:] or (1, 1))
 
 
@@ -47,7 +47,7 @@ def add() -> None:
 
 
 def remove() -> None:
-    with suppress(ingest.IngestError):  # it may not be there
+    with suppress(ingest.IngestError):  # the run may not exist
         ingest.Store(path).remove("cpu_only-5412a757")
 
 
@@ -59,7 +59,7 @@ def rebuild() -> None:
     upkeep.rebuild(ingest.Store(path), "cpu_only-5412a757")
 
 
-def check_whole() -> None:
+def check_complete() -> None:
     connection = ingest.connect(path)
     for manifest in path.glob("runs/*/*/manifest.json"):
         listed = {*json.loads(manifest.read_text())["files"], manifest.name}
@@ -72,7 +72,7 @@ def check_whole() -> None:
     )
 
 
-def check_there() -> None:
+def check_present() -> None:
     assert "cpu_only-5412a757" in ingest.Store(path).run_ids()
 
 
@@ -81,7 +81,7 @@ def check_clean() -> None:
 
 
 def forked(action: Callable[[], None], kill_at: int = 0) -> int:
-    """Does `action` in a process of its own; how that ended."""
+    """Run `action` in a forked process, and return the exit code."""
     if child := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     seen = 0
@@ -106,18 +106,18 @@ do, then = {
     "create": (create, remove),
     "add": (add, remove),
     "remove": (remove, add),
-    "edit": (edit, check_there),
-    "rebuild": (rebuild, check_there),
-}[what]
+    "edit": (edit, check_present),
+    "rebuild": (rebuild, check_present),
+}[operation]
 kills = 0
 while (ended := forked(do, step)) == -signal.SIGKILL:
-    for action in (check_whole, then, check_clean, check_whole):
+    for action in (check_complete, then, check_clean, check_complete):
         if forked(action):
             sys.exit(f"killed at step {step}: {action.__name__} failed")
-    if what == "create":
+    if operation == "create":
         shutil.rmtree(path)
     kills += 1
     step += stride
 if ended:
-    sys.exit(f"it failed by itself after {kills} kills")
+    sys.exit(f"{operation} failed without a kill, after {kills} kills")
 print(kills)

@@ -1,4 +1,4 @@
-"""Many processes on one store at once: adding, removing, reading, creating."""
+"""Concurrent processes that create, change and read one store."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from ingest.errors import StoreError
 from ingest.store.retry import retry_if_removed
 from tests.stores import is_at_rest
 
-pytestmark = pytest.mark.slow  # many processes at a time
+pytestmark = pytest.mark.slow  # starts many processes
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
 
 
@@ -31,7 +31,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 
 
 def assert_all_succeed(processes: list[subprocess.Popen[str]]) -> list[str]:
-    """What each wrote to stdout."""
+    """Wait for the processes, and return the output of each."""
     results = [(*process.communicate(), process.returncode) for process in processes]
     assert [(err, code) for _, err, code in results] == [("", 0)] * len(processes)
     return [out for out, _, _ in results]
@@ -39,7 +39,7 @@ def assert_all_succeed(processes: list[subprocess.Popen[str]]) -> list[str]:
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Callable[[int], Path]:
-    """A trace of one event, another for each number."""
+    """A function that writes a trace of one event, different for each number."""
 
     def made(number: int) -> Path:
         path = tmp_path / f"trace{number}.json"
@@ -49,7 +49,9 @@ def trace(tmp_path: Path) -> Callable[[int], Path]:
     return made
 
 
-def test_the_same_content_lands_once(trace: Callable[[int], Path], store: ingest.Store) -> None:
+def test_concurrent_adds_of_the_same_content_make_one_run(
+    trace: Callable[[int], Path], store: ingest.Store
+) -> None:
     path = trace(0)
     adding = [start("add", path, "--name", f"n{i}", "--store", store.path) for i in range(4)]
     outs = assert_all_succeed(adding)
@@ -58,7 +60,7 @@ def test_the_same_content_lands_once(trace: Callable[[int], Path], store: ingest
     assert sum(f"already in the store as {run_id}" in out for out in outs) == 3
 
 
-def test_a_store_opened_first_by_many_is_made_once_and_has_their_runs(
+def test_processes_that_create_one_store_together_all_add_their_runs(
     trace: Callable[[int], Path], tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
@@ -72,7 +74,7 @@ def test_a_store_opened_first_by_many_is_made_once_and_has_their_runs(
     assert is_at_rest(store)
 
 
-def test_readers_see_whole_runs_while_others_come_and_go(
+def test_readers_see_complete_runs_while_others_are_added_and_removed(
     trace: Callable[[int], Path], store: ingest.Store
 ) -> None:
     kept = store.add(trace(0)).run_id
@@ -80,13 +82,13 @@ def test_readers_see_whole_runs_while_others_come_and_go(
     changed = trace(1)
     over = Event()
 
-    def come_and_go() -> None:
+    def add_and_remove() -> None:
         while not over.is_set():
             run_id = store.add(changed).run_id
             with suppress(StoreError):  # the other thread removed it
                 store.remove(run_id)
 
-    changing = [Thread(target=come_and_go) for _ in range(2)]
+    changing = [Thread(target=add_and_remove) for _ in range(2)]
     for thread in changing:
         thread.start()
     try:
@@ -111,12 +113,12 @@ def test_readers_see_whole_runs_while_others_come_and_go(
     assert store.run_ids() == [kept]
 
 
-def test_a_file_that_is_gone_for_good_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_stays_missing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(duckdb.IOException):
         retry_if_removed(lambda: duckdb.sql(f"FROM read_parquet('{tmp_path}/none.parquet')"))
 
 
-def test_an_index_replaced_while_it_is_read_is_read_again(
+def test_a_read_is_retried_if_the_index_is_replaced_meanwhile(
     trace: Callable[[int], Path], store: ingest.Store
 ) -> None:
     store.add(trace(0))

@@ -1,4 +1,4 @@
-"""Damage to a store: it costs the run that it is about, and that run alone."""
+"""Damage to a store affects only the damaged run."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ import ingest
 from ingest import sql
 from tests.command import Command
 
-HURT, WELL = "hurt", "well"
+DAMAGED, INTACT = "damaged", "intact"
 
 
 def _empty(run: Path) -> None:
@@ -25,9 +25,9 @@ def _fill_with_zeros(file: Path) -> None:
     file.write_bytes(bytes(file.stat().st_size))
 
 
-UNTOLD = "empty directory"  # nothing says where its files lie
+UNREPAIRABLE = "empty directory"  # the path of the original files is lost
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
-    UNTOLD: (_empty, "manifest.json is missing"),
+    UNREPAIRABLE: (_empty, "manifest.json is missing"),
     "no manifest": (lambda run: (run / "manifest.json").unlink(), "manifest.json is missing"),
     "lost table": (lambda run: (run / "kernels.parquet").unlink(), "kernels.parquet is missing"),
     "cut table": (lambda run: (run / "events.parquet").write_bytes(b"PAR1"), "events.parquet"),
@@ -39,15 +39,15 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.fixture
-def hurt(samples: Path, store: ingest.Store) -> Path:
-    """The directory of the first of two runs; it sorts first, too."""
-    for name, trace in ((HURT, "alexnet_cuda_sync"), (WELL, "mi300_torch_compile_triton")):
+def directory(samples: Path, store: ingest.Store) -> Path:
+    """The directory of the first of two runs, which is also the first by name."""
+    for name, trace in ((DAMAGED, "alexnet_cuda_sync"), (INTACT, "mi300_torch_compile_triton")):
         store.add(samples / "traces" / f"{trace}.json.gz", ingest.AddOptions(name=name))
-    return store.run_path(store.find(HURT))
+    return store.run_path(store.find(DAMAGED))
 
 
 def rows(store: Path) -> dict[str, int]:
-    """How many rows each table and view has."""
+    """Return the number of rows of each table and view."""
     with ingest.connect(store) as connection:
         return {
             file.name: connection.execute(f"SELECT count(*) FROM {file.name}").fetchall()[0][0]
@@ -57,69 +57,69 @@ def rows(store: Path) -> dict[str, int]:
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_run_costs_no_other(
-    kind: str, hurt: Path, store: ingest.Store, command: Command
+def test_a_damaged_run_does_not_affect_others(
+    kind: str, directory: Path, store: ingest.Store, command: Command
 ) -> None:
-    damage, words = DAMAGE[kind]
-    whole = rows(store.path)
-    well, run_id = store.find(WELL), store.find(HURT)
-    damage(hurt)
-    command("sql", "SELECT count(*) FROM events, ops, kernels, runs")  # this meets any damage
-    for arguments in (["list"], ["show", WELL], ["top", WELL], ["sql", "FROM advice"]):
+    damage, message = DAMAGE[kind]
+    before = rows(store.path)
+    intact, run_id = store.find(INTACT), store.find(DAMAGED)
+    damage(directory)
+    command("sql", "SELECT count(*) FROM events, ops, kernels, runs")  # detects any damage
+    for arguments in (["list"], ["show", INTACT], ["top", INTACT], ["sql", "FROM advice"]):
         done = command(*arguments)
         assert done.code == 0
         assert done.err.startswith(f"warning: run {run_id} is left out: ")
-        assert words in done.err
-        assert "see `ingest check --repair`" in done.err
+        assert message in done.err
+        assert "run `ingest check --repair`" in done.err
         assert done.err.count("\n") == 1
-    for arguments in (["show", run_id], ["top", HURT], ["memory", run_id]):
+    for arguments in (["show", run_id], ["top", DAMAGED], ["memory", run_id]):
         done = command(*arguments)
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
         assert done.err.startswith(f"error: {run_id}: ")
     left = rows(store.path)
     with ingest.connect(store.path) as connection:
-        assert connection.execute("SELECT run_id FROM runs").fetchall() == [(well,)]
-        assert connection.execute("SELECT DISTINCT run_id FROM events").fetchall() == [(well,)]
+        assert connection.execute("SELECT run_id FROM runs").fetchall() == [(intact,)]
+        assert connection.execute("SELECT DISTINCT run_id FROM events").fetchall() == [(intact,)]
     with duckdb.connect(str(store.path / "catalog.duckdb"), read_only=True) as other:
-        assert other.execute("SELECT DISTINCT run_id FROM kernels").fetchall() == [(well,)]
+        assert other.execute("SELECT DISTINCT run_id FROM kernels").fetchall() == [(intact,)]
     assert command("check").code == 1
     repaired = command("check", "--repair")
-    if kind == UNTOLD:
+    if kind == UNREPAIRABLE:
         assert (repaired.code, repaired.err.count("\n")) == (1, 1)
         assert rows(store.path) == left
     else:
         assert (repaired.code, repaired.err) == (0, "")
-        assert rows(store.path) == whole != left
+        assert rows(store.path) == before != left
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "runs.parquet"])
-def test_damage_that_no_query_meets_is_found_by_a_check(
-    name: str, hurt: Path, store: ingest.Store, command: Command
+def test_check_finds_damage_that_no_query_detects(
+    name: str, directory: Path, store: ingest.Store, command: Command
 ) -> None:
     assert command("check").out.split("\n")[0] == "2 runs intact"
-    _fill_with_zeros(hurt / name)
+    _fill_with_zeros(directory / name)
     done = command("check")
     assert done.code == 1
-    assert done.out.startswith(f"1 run intact\n{store.find_exactly(HURT)}: {name} ")
+    assert done.out.startswith(f"1 run intact\n{store.find_exactly(DAMAGED)}: {name} ")
 
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
-def test_damage_that_no_size_tells_is_found_by_the_query_that_meets_it(
-    hurt: Path, store: ingest.Store, command: Command
+def test_a_query_that_reads_a_damaged_file_of_the_right_size_leaves_the_run_out(
+    directory: Path, store: ingest.Store, command: Command
 ) -> None:
     connection = ingest.connect(store)
-    well, run_id = store.find(WELL), store.find(HURT)
-    _fill_with_zeros(hurt / "kernels.parquet")
+    intact, run_id = store.find(INTACT), store.find(DAMAGED)
+    _fill_with_zeros(directory / "kernels.parquet")
     query = "SELECT DISTINCT run_id FROM kernels"
     with pytest.warns(ingest.StoreWarning, match=rf"{run_id} is left out: kernels.parquet"):
         found = ingest.read(connection, lambda: connection.execute(query).fetchall())
-    assert found == [(well,)]
-    _fill_with_zeros(hurt / "events.parquet")
+    assert found == [(intact,)]
+    _fill_with_zeros(directory / "events.parquet")
     done = command("sql", query)
-    assert (done.code, done.out.split()[-1]) == (0, well)
+    assert (done.code, done.out.split()[-1]) == (0, intact)
 
 
-def test_a_run_whose_files_are_gone_is_kept_until_asked(
+def test_a_damaged_run_without_original_files_is_only_removed_on_request(
     traces, command: Command, tmp_path: Path
 ) -> None:
     event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
@@ -129,7 +129,7 @@ def test_a_run_whose_files_are_gone_is_kept_until_asked(
     (traces.store.run_path(run_id) / "ops.parquet").unlink()
     done = command("check", "--repair")
     assert done.code == 1
-    assert f"error: {run_id}: its files cannot be read: {trace}: no such file" in done.err
+    assert f"error: {run_id}: cannot read its original files: {trace}: no such file" in done.err
     assert traces.store.run_path(run_id).is_dir()
     assert command("check", "--remove").code == 0
     assert traces.store.run_ids() == []
@@ -137,32 +137,32 @@ def test_a_run_whose_files_are_gone_is_kept_until_asked(
 
 @pytest.mark.parametrize("name", ["catalog.duckdb", "index.parquet", "schema"])
 @pytest.mark.parametrize("content", [None, b"", b"no database"])
-def test_what_is_derived_heals(
-    name: str, content: bytes | None, hurt: Path, store: ingest.Store, command: Command
+def test_damaged_derived_files_are_written_again(
+    name: str, content: bytes | None, directory: Path, store: ingest.Store, command: Command
 ) -> None:
-    whole = rows(store.path)
+    before = rows(store.path)
     if content is None:
         (store.path / name).unlink()
     else:
         (store.path / name).write_bytes(content)
     done = command("list")
     assert (done.code, done.err) == (0, "")
-    assert rows(store.path) == whole
+    assert rows(store.path) == before
     with duckdb.connect(str(store.path / "catalog.duckdb"), read_only=True) as other:
         assert other.execute("SELECT count(*) FROM runs").fetchall() == [(2,)]
 
 
-def test_lost_empty_tables_are_made_again(hurt: Path, store: ingest.Store) -> None:
-    whole = rows(store.path)
-    (hurt.parent / "run_id=~empty" / "stacks.parquet").unlink()
-    assert rows(store.path) == whole
-    shutil.rmtree(hurt.parent / "run_id=~empty")
-    assert rows(store.path) == whole
+def test_lost_empty_tables_are_written_again(directory: Path, store: ingest.Store) -> None:
+    before = rows(store.path)
+    (directory.parent / "run_id=~empty" / "stacks.parquet").unlink()
+    assert rows(store.path) == before
+    shutil.rmtree(directory.parent / "run_id=~empty")
+    assert rows(store.path) == before
 
 
-def test_a_manifest_has_the_checksum_of_each_file(hurt: Path) -> None:
-    manifest = json.loads((hurt / "manifest.json").read_text())
+def test_a_manifest_has_the_checksum_of_each_file(directory: Path) -> None:
+    manifest = json.loads((directory / "manifest.json").read_text())
     assert manifest["files"] == {
         file.name: [file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest()]
-        for file in hurt.glob("*.parquet")
+        for file in directory.glob("*.parquet")
     }

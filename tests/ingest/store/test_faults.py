@@ -1,4 +1,4 @@
-"""What becomes of a store when processes are killed, disks are full and rights are lost."""
+"""Stores stay intact when processes are killed, disks are full or permissions are missing."""
 
 import json
 import os
@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 import ingest
-from ingest.store.locking import workplace
+from ingest.store.locking import work_directory
 from tests.builders.events import op
 from tests.stores import is_at_rest
 
-pytestmark = pytest.mark.slow  # processes again and again
+pytestmark = pytest.mark.slow  # starts many processes
 INGEST = (sys.executable, "-m", "ingest")
-WITHOUT_ROOTS_RIGHTS = (
+WITHOUT_ROOT_PERMISSIONS = (
     "setpriv",
     "--bounding-set=-dac_override,-dac_read_search",
     "--inh-caps=-dac_override,-dac_read_search",
@@ -32,7 +32,7 @@ def run(*command: object) -> subprocess.CompletedProcess[str]:
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
-    """`ingest` as a terminal starts it: with a process group of its own, and heeding Ctrl-C."""
+    """Start `ingest` as a terminal does: in its own process group, with Ctrl-C enabled."""
     return subprocess.Popen(
         [*INGEST, *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -70,7 +70,7 @@ for command in {commands}:
 
 
 def assert_readable(store: Path, *prefix: object) -> None:
-    """Every command that reads, and a connection, give the run `kept`."""
+    """Assert that every command that reads, and a connection, find the run `kept`."""
     done = run(*prefix, sys.executable, "-c", PROGRAM.format(commands=READING), store)
     assert (done.returncode, done.stderr) == (0, "")
     *shown, rest = done.stdout.split("\f\n")
@@ -92,7 +92,7 @@ def large(samples: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def fill(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
-    """Makes a store with one run, `kept`."""
+    """A function that makes a store with one run, `kept`."""
     trace = samples / "traces" / "cupti_counters.json.gz"
     kept = ingest.Store(tmp_path_factory.mktemp("filled") / "store")
     run = kept.run_path(kept.add(trace, ingest.AddOptions(name="kept")).run_id)
@@ -122,24 +122,25 @@ def mount(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("what", "stride"),
+    ("operation", "stride"),
     [("create", 25), ("add", 33), ("remove", 20), ("edit", 20), ("rebuild", 37)],
 )
-def test_a_store_is_whole_wherever_a_process_is_killed(
-    what: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
+def test_a_store_stays_intact_at_whatever_step_a_process_is_killed(
+    operation: str, stride: int, fill: Callable[[Path], Path], small: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    if what != "create":
+    if operation != "create":
         fill(store)
-    if what in ("remove", "edit", "rebuild"):
+    if operation in ("remove", "edit", "rebuild"):
         ingest.Store(store).add(small)
     script = Path(__file__).with_name("every_step.py")
-    done = run(sys.executable, script, what, store, small, random.randint(1, stride), stride)
+    first = random.randint(1, stride)
+    done = run(sys.executable, script, operation, store, small, first, stride)
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) > 1
 
 
-def test_a_store_is_whole_whenever_the_command_is_killed(store: Path, small: Path) -> None:
+def test_a_store_stays_intact_whenever_the_command_is_killed(store: Path, small: Path) -> None:
     began = time.monotonic()
     assert run(*INGEST, "add", small, "--store", store).returncode == 0
     lasts = time.monotonic() - began
@@ -150,15 +151,15 @@ def test_a_store_is_whole_whenever_the_command_is_killed(store: Path, small: Pat
         process.kill()
         process.communicate()  # until its worker has ended too
         assert names(store) in (["kept"], ["cpu_only", "kept"])
-        assert_whole = run(*INGEST, "sql", "FROM run_overview", "--store", store)
-        assert (assert_whole.returncode, assert_whole.stderr) == (0, "")
+        done = run(*INGEST, "sql", "FROM run_overview", "--store", store)
+        assert (done.returncode, done.stderr) == (0, "")
         if "cpu_only" in names(store):
             assert run(*INGEST, "remove", "cpu_only", "--store", store).returncode == 0
     assert run(*INGEST, "add", small, "--store", store).returncode == 0
     assert is_at_rest(store)
 
 
-def test_what_a_killed_add_has_not_redacted_is_its_users_alone_and_goes(
+def test_unredacted_leftovers_of_a_killed_add_are_private_and_swept(
     store: Path, tmp_path: Path
 ) -> None:
     event = op("a", args={"token": "hf_" + 20 * "Ab1"})
@@ -169,25 +170,25 @@ def test_what_a_killed_add_has_not_redacted_is_its_users_alone_and_goes(
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     left = list(store.glob(".work-*"))
-    assert {place.stat().st_mode & 0o777 for place in left} == {0o700}
+    assert {directory.stat().st_mode & 0o777 for directory in left} == {0o700}
     done = run(*INGEST, "list", "--store", store)
     assert (done.returncode, done.stderr) == (0, "")
     assert is_at_rest(store)
 
 
-def test_only_workplaces_of_the_dead_are_swept(store: Path, small: Path) -> None:
-    dead = store / f".work-{os.getpid()}"  # this number is in use, by somebody else
+def test_only_work_directories_of_dead_processes_are_swept(store: Path, small: Path) -> None:
+    dead = store / f".work-{os.getpid()}"  # a process id that another process reuses
     (dead / "run").mkdir(parents=True)
     (dead / "lock").touch()
     (dead / "run" / "events.parquet").touch()
-    with workplace(store) as in_use:
+    with work_directory(store) as in_use:
         ingest.Store(store).add(small)
         assert in_use.is_dir()
         assert not dead.exists()
     assert is_at_rest(store)
 
 
-def test_a_file_system_without_locks_does(tmp_path: Path, small: Path) -> None:
+def test_a_store_works_on_a_file_system_without_locks(tmp_path: Path, small: Path) -> None:
     code = (
         "import errno, fcntl, sys, ingest\n"
         "def flock(descriptor, operation):\n"
@@ -204,7 +205,7 @@ def test_a_file_system_without_locks_does(tmp_path: Path, small: Path) -> None:
 
 
 @pytest.mark.parametrize("free", [0, 64 << 10, 2 << 20])
-def test_a_full_disk_is_told_and_harms_nothing(
+def test_a_full_disk_is_an_error_and_damages_nothing(
     free: int, mount: Path, fill: Callable[[Path], Path], large: Path
 ) -> None:
     store = fill(mount / "store")
@@ -213,14 +214,14 @@ def test_a_full_disk_is_told_and_harms_nothing(
         os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(mount).free - free)
     done = run(*INGEST, "add", large, "--store", store)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"error: {store}: cannot write: No space left on device\n"
+    assert done.stderr == f"error: {store}: cannot write to the store: No space left on device\n"
     assert_readable(store)
     (mount / "filler").unlink()
     assert run(*INGEST, "remove", "kept", "--store", store).returncode == 0
     assert is_at_rest(store)
 
 
-def test_a_store_that_does_not_fit_can_be_made_later(mount: Path, small: Path) -> None:
+def test_a_store_that_does_not_fit_can_be_created_later(mount: Path, small: Path) -> None:
     with (mount / "filler").open("wb") as filler:
         os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(mount).free - (20 << 10))
     store = mount / "store"
@@ -233,7 +234,7 @@ def test_a_store_that_does_not_fit_can_be_made_later(mount: Path, small: Path) -
 
 
 @pytest.mark.parametrize("is_current", [True, False])
-def test_a_read_only_store_is_read_and_refuses_the_rest(
+def test_a_read_only_store_can_be_read_but_not_changed(
     is_current: bool, mount: Path, fill: Callable[[Path], Path], small: Path
 ) -> None:
     store = fill(mount / "store")
@@ -244,27 +245,27 @@ def test_a_read_only_store_is_read_and_refuses_the_rest(
     for arguments in (["add", small], ["remove", "kept"]):
         done = run(*INGEST, *arguments, "--store", store)
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == f"error: {store}: cannot write: Read-only file system\n"
+        assert done.stderr == f"error: {store}: cannot write to the store: Read-only file system\n"
     assert run(*INGEST, "add", small, "--store", mount / "new").stderr == (
         f"error: {mount / 'new'}: cannot create a store: Read-only file system\n"
     )
 
 
 @pytest.mark.parametrize("lost", [".", "runs"])
-def test_without_the_right_to_write_a_store_is_read(lost: str, store: Path, small: Path) -> None:
+def test_a_store_without_write_permission_can_be_read(lost: str, store: Path, small: Path) -> None:
     if os.getuid() or not shutil.which("setpriv"):
-        pytest.skip("needs root, to give its rights away")
+        pytest.skip("needs root, to drop its permissions")
     for directory in store.glob("runs/*") if lost == "runs" else [store]:
         os.chown(directory, 65534, 65534)
-    assert_readable(store, *WITHOUT_ROOTS_RIGHTS)
+    assert_readable(store, *WITHOUT_ROOT_PERMISSIONS)
     for arguments in (["add", small], ["remove", "kept"]):
-        done = run(*WITHOUT_ROOTS_RIGHTS, *INGEST, *arguments, "--store", store)
+        done = run(*WITHOUT_ROOT_PERMISSIONS, *INGEST, *arguments, "--store", store)
         assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr == f"error: {store}: cannot write: Permission denied\n"
+        assert done.stderr == f"error: {store}: cannot write to the store: Permission denied\n"
     os.chmod(store / "runs", 0)
-    done = run(*WITHOUT_ROOTS_RIGHTS, *INGEST, "list", "--store", store)
+    done = run(*WITHOUT_ROOT_PERMISSIONS, *INGEST, "list", "--store", store)
     assert done.returncode == 1
-    assert done.stderr == f"error: {store}: cannot read: Permission denied\n"
+    assert done.stderr == f"error: {store}: cannot read the store: Permission denied\n"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -272,7 +273,7 @@ def test_without_the_right_to_write_a_store_is_read(lost: str, store: Path, smal
     ("number", "to_all"),
     [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, True)],
 )
-def test_a_signal_ends_at_once_and_leaves_nothing(
+def test_a_signal_ends_the_command_at_once_and_leaves_nothing(
     number: signal.Signals, to_all: bool, jobs: int, store: Path, large: Path, samples: Path
 ) -> None:
     other = samples / "traces" / "mi300_flux1_graph_replay.json.gz"
@@ -292,7 +293,7 @@ def test_a_signal_ends_at_once_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_the_command_starts_is_heeded(number: signal.Signals, store: Path) -> None:
+def test_a_signal_ends_the_command_while_it_starts(number: signal.Signals, store: Path) -> None:
     process = start("list", "--store", store)
     status = Path(f"/proc/{process.pid}/status")
 
@@ -308,16 +309,16 @@ def test_a_signal_while_the_command_starts_is_heeded(number: signal.Signals, sto
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_killed_worker_costs_its_run_alone(
+def test_a_killed_worker_affects_only_its_run(
     jobs: int, store: Path, large: Path, small: Path, samples: Path
 ) -> None:
     others = [small, samples / "traces" / "two_rank_rank0.json.gz"]
     process = start("add", large, *others, "--jobs", jobs, "--store", store)
     until(lambda: list(store.glob(".work-*/run")))
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    os.kill(int(children[0]), signal.SIGKILL)  # the first has the first path
+    os.kill(int(children[0]), signal.SIGKILL)  # the first worker has the first path
     _, err = process.communicate()
     assert process.returncode == 1
-    assert err == f"error: {large}: its process was killed (SIGKILL); out of memory?\n"
+    assert err == f"error: {large}: the worker process was killed (SIGKILL); out of memory?\n"
     assert names(store) == ["cpu_only", "kept", "two_rank_rank0"]
     assert is_at_rest(store)

@@ -1,4 +1,4 @@
-"""A store of many runs: what is asked of one run reads the files of that run alone."""
+"""A store of many runs: a query on one run opens only the files of that run."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ingest import sql
 from tests.builders.megengine import CPU, Opr, chunk, profile, variable
 
 LEVELS = ("op", "leaf", "kernel")
-ACROSS_RUNS = {"trend", "parts"}  # one reads small files of each, the other no file
+ACROSS_RUNS = {"trend", "parts"}  # trend reads small files of each run, parts reads no file
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def several_runs(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyCon
 
 
 def files_read(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:
-    """How many files each scan of the query opens."""
+    """Return the number of files that each scan of the query opens."""
     plan = connection.execute(f"EXPLAIN (ANALYZE, FORMAT json) {query}").fetchall()[0][1]
     return [int(scan["Total Files Read"]) for scan in scans(json.loads(plan))]
 
@@ -56,7 +56,7 @@ def scans(node: Any) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize(
     "name", sorted({file.name for file in (*sql.tables(), *sql.views())} - ACROSS_RUNS)
 )
-def test_a_query_of_one_run_opens_no_file_of_another(
+def test_a_query_on_one_run_opens_no_file_of_another(
     several_runs: duckdb.DuckDBPyConnection, name: str
 ) -> None:
     (run_id,) = several_runs.execute("SELECT max(run_id) FROM runs").fetchall()[0]
@@ -71,7 +71,7 @@ def test_a_query_of_one_run_opens_no_file_of_another(
 
 @pytest.fixture(scope="module")
 def several_graphs(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
-    """Three runs of MegEngine."""
+    """A connection to a store of three MegEngine runs."""
     directory = tmp_path_factory.mktemp("graphs")
     store = ingest.Store(directory / "store")
     for name in ("first", "second", "third"):
@@ -85,7 +85,7 @@ def several_graphs(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyC
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "relation",
     [
         "megengine_types",
         "megengine_comp_node_times",
@@ -95,11 +95,11 @@ def several_graphs(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyC
         "megengine_record_groups('sum', input_dtype := 'Float32')",
     ],
 )
-def test_a_query_of_one_graph_opens_no_file_of_another(
-    several_graphs: duckdb.DuckDBPyConnection, asked: str
+def test_a_query_on_one_graph_opens_no_file_of_another(
+    several_graphs: duckdb.DuckDBPyConnection, relation: str
 ) -> None:
     (run_id,) = several_graphs.execute("SELECT max(run_id) FROM runs").fetchall()[0]
-    query = f"SELECT * FROM {asked} WHERE run_id = '{run_id}'"
+    query = f"SELECT * FROM {relation} WHERE run_id = '{run_id}'"
     assert several_graphs.execute(query).fetchall()
     assert max(files_read(several_graphs, query)) <= 1
 
@@ -114,7 +114,7 @@ def test_a_comparison_of_two_runs_opens_no_file_of_another(
     assert max(counts) <= 2
 
 
-def test_a_connection_is_the_same_without_the_catalog_it_is_copied_from(
+def test_a_connection_is_the_same_without_the_catalog_file(
     several_runs: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
     described = "SELECT table_name, column_name, comment FROM duckdb_columns() ORDER BY ALL"

@@ -1,4 +1,4 @@
-"""The store: what is in it, how a run comes and goes, who can read it."""
+"""The store: its content, and adding, finding and removing runs."""
 
 import shutil
 from pathlib import Path
@@ -12,14 +12,14 @@ from ingest import AddOptions, sql
 from ingest.errors import StoreError
 
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1}
-COLLIDING = (29141, 105589)  # durations that give two such traces the same first eight digits
+COLLIDING = (29141, 105589)  # durations whose traces have checksums with equal first 8 digits
 
 
 def test_an_empty_store_has_every_table_and_view_empty(tmp_path: Path) -> None:
     connection = ingest.connect(tmp_path / "new")
     for file in (*sql.tables(), *sql.views()):
         is_empty = not connection.sql(f"FROM {file.name}").fetchall()
-        assert is_empty or file.name == "parts"  # a list, whatever the store holds
+        assert is_empty or file.name == "parts"  # a constant list
 
 
 def test_the_catalog_opens_in_any_duckdb(samples: Path, store: ingest.Store) -> None:
@@ -33,7 +33,7 @@ def test_the_catalog_opens_in_any_duckdb(samples: Path, store: ingest.Store) -> 
         assert comments.fetchall() == [("Runs in the store. One row: a run.",)]
 
 
-def test_a_run_is_gone_when_removed(samples: Path, store: ingest.Store) -> None:
+def test_a_removed_run_is_in_no_table(samples: Path, store: ingest.Store) -> None:
     kept = store.add(samples / "traces" / "cpu_only.json.gz").run_id
     gone = store.add(samples / "traces" / "cupti_counters.json.gz").run_id
     connection = ingest.connect(store.path)
@@ -74,12 +74,12 @@ def test_a_moved_store_still_opens(samples: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["rank=7", "a[1]", "what?"])
 def test_a_path_that_duckdb_would_read_as_a_pattern_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="cannot hold any of"):
+    with pytest.raises(StoreError, match="cannot contain any of"):
         ingest.Store(tmp_path / name / "store")
     assert not (tmp_path / name).exists()
 
 
-def test_a_file_is_no_store(tmp_path: Path) -> None:
+def test_a_file_is_not_a_store(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError):
         ingest.connect(tmp_path / "file")
@@ -95,7 +95,7 @@ def test_only_a_name_or_the_beginning_of_an_id_finds_a_run(
             store.find(reference)
 
 
-def test_joins_over_many_runs_are_planned_by_what_is_in_them(
+def test_joins_over_many_runs_need_little_memory(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
     store_of_samples.execute("SET memory_limit = '1GB'")
@@ -110,15 +110,17 @@ def test_joins_over_many_runs_are_planned_by_what_is_in_them(
     assert rows.fetchall() == linked.fetchall()
 
 
-def test_a_directory_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(StoreError, match="not a store, and not empty"):
+    with pytest.raises(StoreError, match="the directory is not empty and not a store"):
         ingest.connect(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["letter.txt"]
 
 
 @pytest.mark.parametrize("name", ["'; DROP TABLE runs; --", "../../etc", "<script>", "名前", ""])
-def test_names_reach_no_path_and_no_query(name: str, samples: Path, store: ingest.Store) -> None:
+def test_names_are_escaped_in_paths_and_queries(
+    name: str, samples: Path, store: ingest.Store
+) -> None:
     labels = AddOptions(name=name, tags={name: name})
     run_id = store.add(samples / "traces" / "cpu_only.json.gz", labels).run_id
     assert store.run_path(run_id).name == f"run_id={run_id}"
@@ -136,7 +138,7 @@ def test_paths_with_odd_characters_are_read(samples: Path, tmp_path: Path) -> No
     assert rows == [(str(directory / "tr'ace \".json.gz"), 16)]
 
 
-def test_a_store_with_the_same_tables_is_brought_up_to_date(samples: Path, tmp_path: Path) -> None:
+def test_an_outdated_catalog_is_written_again(samples: Path, tmp_path: Path) -> None:
     store = ingest.Store(tmp_path / "store")
     store.add(samples / "traces" / "cpu_only.json.gz")
     stamp = (store.path / "schema").read_text()
@@ -149,7 +151,7 @@ def test_a_store_with_the_same_tables_is_brought_up_to_date(samples: Path, tmp_p
             assert catalog.sql("SELECT events FROM run_overview").fetchall() == [(16,)]
 
 
-def test_only_a_whole_id_or_name_is_enough_to_remove(samples: Path, store: ingest.Store) -> None:
+def test_find_exactly_needs_a_full_id_or_name(samples: Path, store: ingest.Store) -> None:
     trace = samples / "traces" / "cpu_only.json.gz"
     run_id = store.add(trace, AddOptions(name="First Try!")).run_id
     for beginning in ("f", "first", run_id[:-1], run_id + "0", "", "!!!"):
@@ -157,7 +159,7 @@ def test_only_a_whole_id_or_name_is_enough_to_remove(samples: Path, store: inges
             store.find_exactly(beginning)
     assert {store.find_exactly(name) for name in (run_id, "first-try", "First Try!")} == {run_id}
     store.add(samples / "traces" / "cupti_counters.json.gz", AddOptions(name="first try"))
-    with pytest.raises(StoreError, match="first-try: 2 runs fit"):
+    with pytest.raises(StoreError, match="first-try: ambiguous; matches 2 runs"):
         store.find_exactly("first-try")
 
 
@@ -184,7 +186,7 @@ def test_a_name_in_any_script_finds_its_run(
     assert store.run_ids() == []
 
 
-def test_runs_whose_ids_would_agree_by_chance_are_told_apart(traces: Any) -> None:
+def test_runs_whose_checksums_begin_alike_get_different_ids(traces: Any) -> None:
     one, other = (
         traces.write([{**EVENT, "dur": number}], name=f"trace{number}") for number in COLLIDING
     )

@@ -1,4 +1,4 @@
-"""What new stores are copied from, in the user's cache: it can be damaged at any time."""
+"""The cached files of an empty store. Damage to them does not affect new stores."""
 
 import os
 import shutil
@@ -15,23 +15,23 @@ def remove_catalogs(cache: Path) -> None:
 
 
 def empty_tables(cache: Path) -> None:
-    """As a power cut leaves files that were not yet on the disk."""
+    """Truncate files, as a power cut does if they are not yet on the disk."""
     for file in cache.rglob("*.parquet"):
         file.write_bytes(b"")
 
 
-def make_a_file_of_it(cache: Path) -> None:
+def replace_by_a_file(cache: Path) -> None:
     shutil.rmtree(cache / "tracehouse")
     (cache / "tracehouse").touch()
 
 
-def test_a_new_store_is_whole_whatever_became_of_the_cache(tmp_path: Path, samples: Path) -> None:
+def test_a_new_store_is_complete_despite_a_damaged_cache(tmp_path: Path, samples: Path) -> None:
     cache, temporary = tmp_path / "cache", tmp_path / "temporary"
     cache.mkdir()
     temporary.mkdir()
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "TMPDIR": str(temporary)}
     trace = samples / "traces" / "cpu_only.json.gz"
-    for damage in (None, remove_catalogs, empty_tables, make_a_file_of_it):
+    for damage in (None, remove_catalogs, empty_tables, replace_by_a_file):
         if damage:
             damage(cache)
         store = tmp_path / "store"

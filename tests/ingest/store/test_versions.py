@@ -1,4 +1,4 @@
-"""Stores that other versions of tracehouse wrote: read as they are, or built again."""
+"""Stores that other versions of tracehouse wrote: reading and upgrading them."""
 
 import hashlib
 import json
@@ -15,8 +15,8 @@ from tests.builders.events import Event
 from tests.command import Command
 from tests.conftest import Traces
 
-# Two traces as `first` and as `mi300_torch_compile_triton`, the one with tag a=b, the other with
-# mode `compiled`; by the last tracehouse that had no versions, called beside `traces/`.
+# A store that the last tracehouse without versions wrote, run in the parent directory of `traces/`.
+# It has two runs: `first` with tag a=b, and `mi300_torch_compile_triton` with mode `compiled`.
 BEFORE_VERSIONS = Path(__file__).parent / "data" / "before_versions.tar.xz"
 OTHER = "0123456789abcdef"
 EVENT: Event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
@@ -24,7 +24,7 @@ EVENT: Event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts
 
 @pytest.fixture
 def old(tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The store from before there were versions, with the traces that it was made of."""
+    """The store from before there were versions, next to the traces that it was made from."""
     (tmp_path / "traces").mkdir()
     for name in ("cpu_only", "mi300_torch_compile_triton"):
         shutil.copy(samples / "traces" / f"{name}.json.gz", tmp_path / "traces")
@@ -35,13 +35,13 @@ def old(tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def default_store(request: pytest.FixtureRequest, store: ingest.Store) -> Path:
-    """The store that `command` works on."""
+    """The store that `command` uses."""
     named = "old" if "old" in request.fixturenames else ""
     return Path(request.getfixturevalue("old")) if named else store.path
 
 
-def figures(store: Path) -> list[tuple[object, ...]]:
-    """Some rows of each run that do not depend on the version."""
+def values(store: Path) -> list[tuple[object, ...]]:
+    """Return some values of each run that do not depend on the version."""
     with ingest.connect(store) as connection:
         return connection.execute(
             """
@@ -54,7 +54,7 @@ def figures(store: Path) -> list[tuple[object, ...]]:
 
 
 def test_a_store_from_before_versions_is_read_and_upgraded(old: Path, command: Command) -> None:
-    before = figures(old)
+    before = values(old)
     assert [row[:4] for row in before] == [
         ("first-5412a757", "first", None, {"a": "b"}),
         ("mi300_torch_compile_triton-e6d9112f", "mi300_torch_compile_triton", "compiled", {}),
@@ -62,8 +62,8 @@ def test_a_store_from_before_versions_is_read_and_upgraded(old: Path, command: C
     assert command("check").out == "2 runs intact\n"
     done = command("upgrade")
     assert (done.code, done.err) == (0, "")
-    assert sorted(done.out.splitlines()) == [f"built again: {run_id}" for run_id, *_ in before]
-    assert figures(old) == before
+    assert sorted(done.out.splitlines()) == [f"rebuilt {run_id}" for run_id, *_ in before]
+    assert values(old) == before
     assert [path.name for path in (old / "runs").iterdir()] == [sql.schema_version()]
     query = "SELECT schema_version, logic_version, path FROM runs ORDER BY run_id"
     assert ingest.connect(old).execute(query).fetchall() == [
@@ -73,32 +73,32 @@ def test_a_store_from_before_versions_is_read_and_upgraded(old: Path, command: C
     assert command("upgrade").out == "all runs are up to date\n"
 
 
-def test_what_cannot_be_upgraded_is_kept_and_told(old: Path, command: Command) -> None:
-    before = figures(old)
+def test_runs_that_cannot_be_upgraded_are_kept_and_reported(old: Path, command: Command) -> None:
+    before = values(old)
     (old.parent / "traces" / "cpu_only.json.gz").write_bytes(b"{}")
     (old.parent / "traces" / "mi300_torch_compile_triton.json.gz").unlink()
     done = command("upgrade", "--jobs", 2)
     assert done.code == 1
     lines = sorted(done.err.splitlines())
     assert len(lines) == 3
-    assert lines[0] == "error: 2 runs could not be built again; they are kept"
+    assert lines[0] == "error: could not rebuild 2 runs; the old version stays"
     assert lines[1].startswith("error: first-5412a757: ")
-    assert lines[2].startswith("error: mi300_torch_compile_triton-e6d9112f: its files cannot be")
-    assert figures(old) == before
+    assert lines[2].startswith("error: mi300_torch_compile_triton-e6d9112f: cannot read its orig")
+    assert values(old) == before
 
 
 def test_labels_of_an_old_run_can_be_changed(old: Path, command: Command) -> None:
     assert command("edit", "first", "--name", "other", "--tag", "c=d", "--untag", "a").code == 0
-    [(run_id, name, _, tags, *_), _] = figures(old)
+    [(run_id, name, _, tags, *_), _] = values(old)
     assert (run_id, name, tags) == ("first-5412a757", "other", {"c": "d"})
-    assert "see `ingest upgrade`" in command("edit", "first", "--note", "x").err
+    assert "run `ingest upgrade`" in command("edit", "first", "--note", "x").err
     assert command("upgrade").code == 0
-    [(_, name, _, tags, *_), _] = figures(old)
+    [(_, name, _, tags, *_), _] = values(old)
     assert (name, tags) == ("other", {"c": "d"})
 
 
 def as_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
-    """A run of one event whose tables are changed, as if another version had written it."""
+    """Add a run of one event, and change its tables as if another version had written them."""
     run_id = traces.store.add(traces.write([EVENT], name="other")).run_id
     run = traces.store.run_path(run_id)
     other = run.parent.with_name(OTHER)
@@ -115,24 +115,24 @@ def as_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
                 connection.execute(f"CREATE OR REPLACE TABLE t AS SELECT {change} FROM {read}")
                 connection.execute(f"COPY t TO '{file}'")
                 if directory == run:
-                    manifest["files"][file.name] = _measured(file)
+                    manifest["files"][file.name] = _size_and_sha256(file)
     (run / "manifest.json").write_text(json.dumps(manifest))
     return run_id
 
 
-def _measured(file: Path) -> tuple[int, str]:
+def _size_and_sha256(file: Path) -> tuple[int, str]:
     return file.stat().st_size, hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
     ("table", "change", "dur_ns", "self_ns"),
     [
-        ("events", "* EXCLUDE (self_ns)", 1000, None),  # an older one: the column was added since
-        ("events", "*, 1 AS energy", 1000, 1000),  # a newer one
+        ("events", "* EXCLUDE (self_ns)", 1000, None),  # older: the column was added later
+        ("events", "*, 1 AS energy", 1000, 1000),  # newer
         ("memory_peak", "* EXCLUDE (device)", 1000, 1000),
     ],
 )
-def test_columns_that_a_version_has_not_are_null(
+def test_columns_that_a_version_lacks_are_null(
     table: str, change: str, dur_ns: int, self_ns: int | None, traces: Traces, command: Command
 ) -> None:
     traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
@@ -159,7 +159,7 @@ def test_columns_that_a_version_has_not_are_null(
     ],
     ids=["renamed", "retyped"],
 )
-def test_runs_with_other_columns_are_old_until_built_again(
+def test_runs_with_other_columns_are_left_out_until_upgraded(
     changes: dict[str, str], traces: Traces, command: Command
 ) -> None:
     traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
@@ -168,8 +168,8 @@ def test_runs_with_other_columns_are_old_until_built_again(
         done = command(*arguments)
         assert done.code == 0
         assert done.err == (
-            f"warning: run {run_id} is left out: its tables have the columns of another version "
-            "of tracehouse; see `ingest upgrade`\n"
+            f"warning: run {run_id} is left out: written by a version of tracehouse with other "
+            "columns; run `ingest upgrade`\n"
         )
         assert run_id not in done.out
     assert command("show", run_id).code == 1
@@ -179,21 +179,19 @@ def test_runs_with_other_columns_are_old_until_built_again(
     assert ingest.connect(traces.store.path).execute(query).fetchall() == [("a",), ("b",)]
 
 
-def test_a_run_by_other_logic_is_built_again_where_it_lies(
-    traces: Traces, command: Command
-) -> None:
+def test_a_run_by_other_logic_is_rebuilt_in_its_directory(traces: Traces, command: Command) -> None:
     run_id = traces.store.add(traces.write([EVENT])).run_id
     directory = traces.store.run_path(run_id)
     manifest = json.loads((directory / "manifest.json").read_text())
     (directory / "manifest.json").write_text(json.dumps(manifest | {"logic_version": OTHER}))
     (directory / "stray").touch()
-    assert command("upgrade", run_id).out == f"built again: {run_id}\n"
+    assert command("upgrade", run_id).out == f"rebuilt {run_id}\n"
     assert json.loads((directory / "manifest.json").read_text()) == manifest
     assert not (directory / "stray").exists()
     assert command("upgrade", run_id).out == f"up to date: {run_id}\n"
 
 
-def test_a_comparison_of_different_versions_is_warned_of(traces: Traces, command: Command) -> None:
+def test_a_comparison_of_different_versions_has_a_warning(traces: Traces, command: Command) -> None:
     for name, dur in (("one", 3), ("two", 2)):
         traces.add([{**EVENT, "dur": dur}], name=name)
     assert "versions of tracehouse" not in command("diff", "one", "two").err
@@ -205,11 +203,11 @@ def test_a_comparison_of_different_versions_is_warned_of(traces: Traces, command
     assert "Different versions" not in command("diff", "one", "two").err
 
 
-def test_redacted_paths_are_not_kept(traces: Traces, command: Command) -> None:
+def test_redacted_paths_are_not_stored(traces: Traces, command: Command) -> None:
     path = traces.write([EVENT])
     run_id = traces.store.add(path, ingest.AddOptions(redact_paths=True)).run_id
     directory = traces.store.run_path(run_id)
     assert str(path.parent) not in (directory / "manifest.json").read_text()
     manifest = json.loads((directory / "manifest.json").read_text())
     (directory / "manifest.json").write_text(json.dumps(manifest | {"logic_version": OTHER}))
-    assert "redacted: add them again" in command("upgrade").err
+    assert "was redacted; add the files again" in command("upgrade").err

@@ -1,1 +1,1 @@
-"""A reader of pickles that knows only instructions for plain data."""
+"""A reader of pickles that supports only opcodes for plain data."""

@@ -1,13 +1,14 @@
-"""A fast lane for the events of a memory snapshot: many at a time, with numpy.
+"""Bulk reading of a memory snapshot's events: many at a time, with numpy.
 
-Events of a trace are pickled alike: the same keys in the same order, each a reference to a string
-that was met before, and values of few kinds. From events read the long way the lane learns such
-orders, its layouts. In what is at hand of the pickle it then looks for places where an event may
-begin, and walks through all of them together, key by key and value by value. Where every byte is
-as a layout has it, there is an event, and its end is known. The machine stands at the start of an
-event; if that is one of these places, it and all that follow without a gap are as the machine
-would read them. Anything else, such as an event with the header of a frame in its midst, or with
-a value of another kind, is left to the machine.
+The events of a trace are pickled alike. They have the same keys in the same order, each key is a
+reference to an earlier string, and there are few kinds of values. The reader learns such a layout
+from events that the machine reads one by one. Then it finds all positions in the loaded data where
+an event may begin, and decodes them together, key by key. If all bytes match a layout, there is an
+event, and its end is known.
+
+When the machine is at the start of an event at one of these positions, the reader takes that event
+and all that follow without a gap. It reads them exactly as the machine would. It leaves anything
+else to the machine, such as an event with a frame header inside, or with a value of another kind.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ingest.formats.snapshot.pickle.bulk_decoder import ABSENT, Integers, LaneDecoder
+from ingest.formats.snapshot.pickle.bulk_decoder import ABSENT, BulkDecoder, Integers
 from ingest.formats.snapshot.pickle.bulk_objects import (  # fmt: skip
     LIST_KIND,
     OTHER,
@@ -39,46 +40,46 @@ from ingest.formats.snapshot.records import bounded
 from ingest.formats.snapshot.stacks import StacksOfFile
 
 KINDS = dict.fromkeys(TEXTS, TEXT_KIND) | dict.fromkeys(LISTS, LIST_KIND) | {POOL: POOL_KIND}
-UNKNOWN = -1  # the id of what was not looked at
+UNKNOWN = -1  # the id of a value that has not been looked up
 MAX_LAYOUTS = 8
 MAX_MISFITS = 200
-LESSONS = 256  # a look at one event takes as long as reading many
-MIN_RUN = 4  # fewer are sooner read the long way
-FRAME_ZEROS = bytes(5)  # in the length of a frame; what has them is not worth a look
+LEARNED_FIRST = 256  # then only some: to learn from one event takes as long as to read many
+MIN_RUN = 4  # the machine reads fewer events faster
+FRAME_ZEROS = bytes(5)  # part of a frame's length; an event that contains them has no layout
 
 Found = dict[str, Integers]
 
 
-class EventLane:
-    """Reads runs of events. Their columns, by key, are numbers, or ids of objects.
+class BulkEventReader:
+    """Reader of runs of events. Their columns, by key, are numbers or ids of objects.
 
-    `arrays` has the values.
+    `arrays` converts the columns to values.
     """
 
     def __init__(self, stacks: StacksOfFile) -> None:
         self._layouts: list[Layout] = []
         self._misfits = 0
-        self._seen = 0  # events read the long way
+        self._seen = 0  # events that the machine has read
         self._data = b""
         self._starts = self._ends = self._breaks = np.empty(0, np.int64)
         self._found: Found = {}
         self._objects = Objects(stacks)
         self._memo_ids = np.full(1024, UNKNOWN, np.int32)
-        self._known = 0  # how much of the memo they have been kept up with
+        self._known = 0  # length of the memo for which `_memo_ids` is up to date
 
     def learn(self, item: bytes, memo: list[Any]) -> None:
-        """Takes the layout of an event that was read the long way, if it has one."""
+        """Learn the layout of an event that the machine has read, if it has one."""
         self._seen += 1
-        is_worth_it = len(self._layouts) < MAX_LAYOUTS and self._misfits < MAX_MISFITS
-        is_turn = self._seen < LESSONS or self._seen % 64 == 0
-        if is_worth_it and is_turn and FRAME_ZEROS not in item:
+        can_learn = len(self._layouts) < MAX_LAYOUTS and self._misfits < MAX_MISFITS
+        is_sampled = self._seen < LEARNED_FIRST or self._seen % 64 == 0
+        if can_learn and is_sampled and FRAME_ZEROS not in item:
             layout = layout_of(item, memo)
             if layout and layout not in self._layouts:
                 self._layouts.append(layout)
                 self._data = b""
 
     def run(self, data: bytes, at: int, memo: list[Any]) -> Run | None:
-        """The events from `at` on, the memo extended by theirs; None: one is to be read first."""
+        """Read the events from `at`, and extend the memo. None if the machine must read one."""
         if not self._layouts:
             return None
         if data is not self._data:
@@ -98,9 +99,10 @@ class EventLane:
         return None
 
     def arrays(self, runs: Sequence[Found], counts: Sequence[int]) -> dict[str, pa.Array]:
-        """The columns of runs of so many events, null where a key is missing.
+        """Return the columns of runs by key, with null if an event lacks the key.
 
-        `frames` and `forward_frames` are ids of stacks, `pool_id` is as torch prints it.
+        `counts`: the number of events in each run. `frames` and `forward_frames` are ids of stacks,
+        and `pool_id` is in the form of torch.
         """
         arrays = {}
         for key in (*INTEGERS, *KINDS):
@@ -117,27 +119,27 @@ class EventLane:
                 values = values.view(np.uint64) if key == "addr" else values
                 arrays[key] = pa.array(values, mask=mask)
                 continue
-            ids, places, counts_of = np.unique(values, return_inverse=True, return_counts=True)
+            ids, inverse, counts_of = np.unique(values, return_inverse=True, return_counts=True)
             each = [None if id_ == ABSENT else self._objects.shown(id_) for id_ in ids.tolist()]
             if key in TEXTS:
                 lengths = [len(text or "") for text in each]
                 bounded(int(np.dot(lengths, counts_of)), key)
             type_ = pa.int32() if key in LISTS else pa.string()
-            arrays[key] = pa.array(each, type_).take(pa.array(places))
+            arrays[key] = pa.array(each, type_).take(pa.array(inverse))
         return arrays
 
     def _look_ahead(self, data: bytes, at: int) -> None:
-        """Finds all that looks like an event from `at` on."""
-        decoder = LaneDecoder(data)
+        """Find all events of known layouts in the data from `at`."""
+        decoder = BulkDecoder(data)
         heads = {prefix + fields[0][0] for prefix, fields in self._layouts}
         starts = np.unique(np.concatenate([decoder.find(head, at) for head in heads]))
         ends = np.full(len(starts), -1, np.int64)
         found: Found = {"memoised": np.zeros(len(starts), np.int64)}
         for layout in self._layouts:
             todo = np.flatnonzero(ends < 0)
-            places, columns = decoded(decoder, layout, starts[todo])
-            fits = places >= 0
-            ends[todo[fits]] = places[fits]
+            positions, columns = decoded(decoder, layout, starts[todo])
+            fits = positions >= 0
+            ends[todo[fits]] = positions[fits]
             for name, values in columns.items():
                 if name not in found:
                     found[name] = np.full(len(starts), ABSENT, np.int64)
@@ -152,17 +154,17 @@ class EventLane:
         for key in KINDS.keys() & self._found.keys():
             numbers = self._found[key]
             fresh = np.flatnonzero((numbers < 0) & (numbers != ABSENT))
-            places, more = -1 - numbers[fresh], self._found[f"{key} more"][fresh]
+            positions, more = -1 - numbers[fresh], self._found[f"{key} more"][fresh]
             if key in TEXTS:
-                ids = self._objects.texts(decoder, data, places)
+                ids = self._objects.texts(decoder, data, positions)
             elif key in LISTS:
-                ids = self._objects.lists(data, places, more)
+                ids = self._objects.lists(data, positions, more)
             else:
-                ids = self._objects.pools(places, more)
+                ids = self._objects.pools(positions, more)
             numbers[fresh] = -2 - ids
 
     def _read(self, first: int, last: int, memo: list[Any]) -> Run:
-        """The events from number `first` up to `last` of those that were found."""
+        """Read the found events from number `first` to `last` (exclusive)."""
         rows = {name: values[first:last] for name, values in self._found.items()}
         columns = {key: rows[key] for key in INTEGERS if key in rows}
         before, held = len(memo), self._objects.held
@@ -186,17 +188,17 @@ class EventLane:
         return Run(int(self._ends[last - 1]), last - first, columns, self._objects.held - held)
 
     def _up_to(self, before: int, after: int) -> Any:
-        """The ids of the memo, with what the machine added to it, and room for a run's."""
+        """Return the ids of the memo, up to date and with space for those of a run."""
         if after > len(self._memo_ids):
-            room = np.full(after, UNKNOWN, np.int32)
-            self._memo_ids = np.concatenate([self._memo_ids, room])
+            added = np.full(after, UNKNOWN, np.int32)
+            self._memo_ids = np.concatenate([self._memo_ids, added])
         self._memo_ids[self._known : before] = UNKNOWN
         self._memo_ids[before:after] = OTHER
         self._known = before
         return self._memo_ids
 
     def _ids_of(self, key: str, numbers: Integers, memo: list[Any], known: Any) -> Integers:
-        """The ids of a column's values, written out or referred to."""
+        """Return the ids of a column's values, both written out and referred to."""
         is_reference = numbers >= 0
         referred = np.where(is_reference, numbers, 0)
         ids = np.where(is_reference, known[referred], -2 - numbers)

@@ -1,4 +1,4 @@
-"""Items of long lists, handed over while the pickle that they stand in is being read."""
+"""Handing over of the items of long lists while the pickle is being read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from ingest.formats.snapshot.pickle.stream import PickleBytes
 
 ITEMS_AT_ONCE = 8192
 MAX_LISTS = 4096
-CONTAINER_BYTES, ITEM_BYTES, TEXT_BYTES = 72, 48, 60  # what each takes, about
+CONTAINER_BYTES, ITEM_BYTES, TEXT_BYTES = 72, 48, 60  # approximate memory of each
 
 
 class HandedOver:
-    """Stands in the memo for an item that was handed over."""
+    """Replaces an item in the memo after it was handed over."""
 
 
 HANDED_OVER = HandedOver()
@@ -21,9 +21,10 @@ HANDED_OVER = HandedOver()
 
 @dataclass(slots=True)
 class State:
-    """What a pickle is building: values on a stack, with marks between them, and those kept.
+    """The values that a pickle is building: a stack, marks in the stack, and the memo.
 
-    `held`: an estimate of the bytes that the values take, strings aside, which are `held_texts`.
+    `held`: an estimate of the bytes that the values take, without strings. `held_texts`: the same
+    for strings.
     """
 
     stack: list[Any] = field(default_factory=list)
@@ -35,9 +36,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Items that were read at one go: `count` of them, up to byte `end` of the data at hand.
+    """Items that were read in bulk: `count` of them, up to byte `end` of the loaded data.
 
-    `columns` is what was made of them, `held_bytes` how much more is held for good.
+    `columns`: their values. `held_bytes`: the memory that stays in use because of them.
     """
 
     end: int
@@ -46,24 +47,24 @@ class Run:
     held_bytes: int
 
 
-class Lane(Protocol):
-    """A faster way through items that all look alike."""
+class BulkReader(Protocol):
+    """A faster reader for items that have the same layout."""
 
     def run(self, data: bytes, at: int, memo: list[Any]) -> Run | None:
-        """The items that begin at `at`, the memo extended by theirs; None: read one the long way.
+        """Read the items from `at`, and extend the memo. None if the machine must read one.
 
-        What it makes of them, and of the memo, is what the machine would.
+        The items and the memo must be the same as if the machine had read them.
         """
 
     def learn(self, item: bytes, memo: list[Any]) -> None:
-        """Shows it an item that was read the long way."""
+        """Learn from an item that the machine has read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Consecutive items of list `index` under the key, from its item `first` on.
+    """Consecutive items of list `index` under the key, from its item number `first`.
 
-    `values`, or `count` of them in `columns` as a lane made them.
+    They are in `values`. Those read in bulk are in `columns`, and `count` is their number.
     """
 
     index: int
@@ -73,27 +74,29 @@ class Items:
     count: int = 0
 
 
-class HandingOver:
-    """Takes the items of the lists in the list under the key from the stack.
+class ListHandover:
+    """Removal of the items of the lists under the key from the stack.
 
-    `open_at`: where on the stack the items of the list begin that is being read; -1: of none.
-    `ready`: what is to be handed over next.
+    `open_at`: the position on the stack of the first item of the list that is being read; -1 if
+    there is none. `ready`: the items that can be handed over.
     """
 
-    def __init__(self, source: PickleBytes, state: State, key: str, lane: Lane | None) -> None:
+    def __init__(
+        self, source: PickleBytes, state: State, key: str, bulk_reader: BulkReader | None
+    ) -> None:
         self.open_at = -1
         self.ready: list[Items] = []
-        self._source, self._state, self._key, self._lane = source, state, key, lane
-        self._lists: dict[int, list[Any]] = {}  # under the key: [the list, items handed over]
+        self._source, self._state, self._key, self._bulk_reader = source, state, key, bulk_reader
+        self._lists: dict[int, list[Any]] = {}  # by index: [the list, number of items handed over]
         self._index = 0  # of the list that is being read
         self._pending: list[Any] = []
-        self._began, self._began_in = 0, b""  # of the item being read: its place, in what data
-        self._memo_at = self._held_at = 0  # of the item being read: what there was before it
+        self._began, self._began_in = 0, b""  # start of the item being read, and the data it is in
+        self._memo_at = self._held_at = 0  # length of the memo, and `held`, before that item
         self._shared: dict[tuple[Any, ...], Any] = {}
         self._looked_at = 0
 
     def open(self, start: int) -> None:
-        """Items are going to be added to the list on top of the stack: of the key, perhaps."""
+        """Note that items follow for the list on top of the stack, if it is under the key."""
         index = self._index_under_key()
         if index < 0:
             return
@@ -107,15 +110,18 @@ class HandingOver:
         self._begin(start)
 
     def next(self, at: int) -> int:
-        """At `at` a dict begins, with at most one item before it. Returns where to go on."""
+        """Take the item before the dict that begins at `at`, and read in bulk from there.
+
+        Returns the position at which to continue.
+        """
         stack, memo, data = self._state.stack, self._state.memo, self._source.data
         if len(stack) > self.open_at and type(stack[-1]) is dict:
             self._pending.append(stack.pop())
             self._settle(self._pending[-1])
-            if self._lane and data is self._began_in:
-                self._lane.learn(data[self._began : at], memo)
+            if self._bulk_reader and data is self._began_in:
+                self._bulk_reader.learn(data[self._began : at], memo)
         if len(stack) == self.open_at:
-            run = self._lane.run(data, at, memo) if self._lane else None
+            run = self._bulk_reader.run(data, at, memo) if self._bulk_reader else None
             if run or len(self._pending) >= ITEMS_AT_ONCE:
                 self._hand_over(self._pending)
                 self._pending = []
@@ -129,7 +135,7 @@ class HandingOver:
         return at
 
     def close(self) -> None:
-        """No further items for now."""
+        """Note that the list has no further items for now."""
         items = self._state.stack[self.open_at :]
         if items:
             self._settle(items[-1])
@@ -137,7 +143,10 @@ class HandingOver:
         self._pending, self.open_at = [], -1
 
     def rest(self, value: Any) -> Iterator[Items]:
-        """What came to the lists in other ways; and a check that they are where they belong."""
+        """Yield the items that were added in other ways, after the pickle has ended.
+
+        Raises ProfileError if a list is not at the index for which it was read.
+        """
         found = value.get(self._key) if type(value) is dict else None
         for index, items in enumerate(found if type(found) is list else []):
             if index >= MAX_LISTS:
@@ -151,8 +160,8 @@ class HandingOver:
                     yield Items(index, count + first, items[first : first + ITEMS_AT_ONCE])
                 items.clear()
         if self._lists:
-            where = f"{self._key}[{min(self._lists)}]"
-            raise ProfileError(f"{where} is not the list that was read for it")
+            moved = f"{self._key}[{min(self._lists)}]"
+            raise ProfileError(f"{moved} was replaced after it had been read")
 
     def _begin(self, at: int) -> None:
         self._began, self._began_in = at, self._source.data
@@ -164,17 +173,17 @@ class HandingOver:
         known[1] += len(values)
 
     def _index_under_key(self) -> int:
-        """Which of the lists under the key the list on top of the stack is going to be, or -1."""
+        """Return the index that the list on top of the stack will have under the key, or -1."""
         stack, marks = self._state.stack, self._state.marks
-        place = len(stack) - 1
+        top = len(stack) - 1
         mark = marks[-2] if len(marks) > 1 else 0
-        for outer in (mark - 1, place - 1):  # it has siblings before it, or it is alone
-            if 1 <= outer < place and type(stack[outer]) is list and stack[outer - 1] == self._key:
-                return len(stack[outer]) + place - outer - 1
+        for outer in (mark - 1, top - 1):  # with lists before it, or alone
+            if 1 <= outer < top and type(stack[outer]) is list and stack[outer - 1] == self._key:
+                return len(stack[outer]) + top - outer - 1
         return -1
 
     def _settle(self, item: Any) -> None:
-        """Lets go of an item: in the memo remains what later items may refer to, each once."""
+        """Release an item. The memo keeps, once each, the values that later items may refer to."""
         memo = self._state.memo
         kept = False
         for number in range(self._memo_at, len(memo)):
@@ -183,8 +192,8 @@ class HandingOver:
                 memo[number] = HANDED_OVER
             elif type(value) is list:
                 self._looked_at += len(value)
-                if self._looked_at > self._source.read_bytes:  # each part took a byte at least
-                    self._source.fail(0, "the same lists are kept over and over")
+                if self._looked_at > self._source.read_bytes:  # each item takes at least a byte
+                    self._source.fail(0, "the same lists are memoized over and over")
                 shared = self._shared.setdefault((list, *map(id, value)), value)
                 kept |= shared is value
                 memo[number] = shared
@@ -197,5 +206,8 @@ class HandingOver:
 
 
 def is_pair(value: tuple[Any, ...]) -> bool:
-    """Two small integers, as of a memory pool. Large ones could be made to have equal hashes."""
+    """Return whether it is two small integers, like a memory pool.
+
+    Large integers are excluded: an attacker could choose them to have equal hashes.
+    """
     return len(value) == 2 and all(type(part) is int and 0 <= part < 2**31 for part in value)

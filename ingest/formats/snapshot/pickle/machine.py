@@ -1,13 +1,13 @@
-"""Pickles of plain data, read as a stream by a machine that cannot run code.
+"""Streaming reader of pickles of plain data, which cannot run code.
 
-A pickle is a program. The machine knows only the instructions that build dicts, lists, tuples,
-strings, numbers, True, False and None, and refuses all others: those that import, call or build
-anything else. It is Python's own unpickler in nothing: that one can be made to import, and a file
-of few bytes can make it allocate tens of gigabytes. Nothing here recurses, lengths are checked
-before anything is allocated, and what is held in memory has a limit.
+A pickle is a program. This machine supports only the opcodes that build dicts, lists, tuples,
+strings, numbers, True, False and None. It refuses all others: those that import, call or build
+anything else. It shares no code with Python's unpickler, which can be made to import modules, and
+which a small file can make allocate tens of gigabytes. Nothing here recurses, lengths are checked
+before memory is allocated, and the memory of values has a limit.
 
-The lists inside the list under one key of the outermost dict, such as `device_traces[i]`, may be
-of any length: their items are handed over as they are read, and then forgotten.
+The lists inside the list under one key of the outermost dict, such as `device_traces[i]`, may have
+any length: their items are handed over as they are read, and then released.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -19,9 +19,9 @@ from ingest.formats.snapshot.pickle.handover import (  # fmt: skip
     CONTAINER_BYTES,
     ITEM_BYTES,
     TEXT_BYTES,
-    HandingOver,
+    BulkReader,
     Items,
-    Lane,
+    ListHandover,
     State,
 )
 from ingest.formats.snapshot.pickle.opcodes import (  # fmt: skip
@@ -71,30 +71,30 @@ from ingest.formats.snapshot.pickle.opcodes import (  # fmt: skip
 from ingest.formats.snapshot.pickle.stream import MARGIN, PickleBytes
 from ingest.formats.source import SourceWarning
 
-MAX_HELD_BYTES = 2 << 30  # an estimate of what the values that are not handed over take
+MAX_HELD_BYTES = 2 << 30  # estimated memory of the values that are not handed over
 MAX_DEPTH = 64
 MAX_TEXT_BYTES = 16 << 20
 MAX_INTEGER_BYTES = 255
-SHARED_TEXTS = 65_536  # so many distinct strings are held once each
-MAX_NUMBERS_AS_KEYS = 1000  # of a dict: they can be made to have equal hashes, strings cannot
+SHARED_TEXTS = 65_536  # number of distinct strings that are kept only once each
+MAX_NUMBERS_AS_KEYS = 1000  # of a dict: numbers, unlike strings, can be chosen to collide
 KEYS = frozenset([str, int, float, bool, type(None)])
 TEXTS_ALONE = frozenset([str])
 
 
 class PickleStream:
-    """One pass over a pickle: iterate `items()`; then `value` is everything else.
+    """Reader of a pickle, in one pass: iterate `items()`; then `value` has everything else.
 
     `key`: the lists in the list under this key of the outermost dict are handed over. In `value`
-    they are empty. `read_bytes`: size of the pickle, inflated. `warnings`: what was odd.
-    `progress` hears how many bytes of the file on disk have been read so far.
-    Raises ProfileError, which names the file and the byte, for all that is no plain data.
+    they are empty. `read_bytes`: size of the decompressed pickle. `warnings`: warnings about the
+    file. `progress`: called with the bytes of the file on disk read so far.
+    Raises ProfileError, which names the file and the byte, for anything but plain data.
     """
 
     def __init__(
         self,
         path: Path,
         key: str,
-        lane: Lane | None = None,
+        bulk_reader: BulkReader | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         self.path = path
@@ -103,17 +103,17 @@ class PickleStream:
         self._source = PickleBytes(path, progress)
         self.warnings = self._source.warnings
         self._state = State()
-        self._lists = HandingOver(self._source, self._state, key, lane)
+        self._lists = ListHandover(self._source, self._state, key, bulk_reader)
         self._texts: dict[bytes, str] = {}
 
     @property
     def read_bytes(self) -> int:
-        """Bytes of the pickle read so far, inflated."""
+        """Bytes of the decompressed pickle read so far."""
         return self._source.read_bytes
 
     def items(self) -> Iterator[Items]:
-        """The items of the lists under the key, in file order within each list."""
-        self._have(0, 2)
+        """Yield the items of the lists under the key, in file order within each list."""
+        self._load(0, 2)
         if self._source.data[:1] != b"\x80":
             raise ProfileError(f"{self.path}: not a pickle of protocol 2 or later")
         end = yield from self._run()
@@ -123,14 +123,14 @@ class PickleStream:
         yield from self._lists.rest(self.value)
 
     def _run(self) -> Generator[Items, None, int]:
-        """Runs the pickle. Returns the place after its end in the data at hand."""
+        """Run the pickle. Return the position after its end in the loaded data."""
         source, state, lists, texts = self._source, self._state, self._lists, self._texts
         stack, marks, memo = state.stack, state.marks, state.memo
         push, memoize, fail = stack.append, memo.append, source.fail
         data, safe, at = source.data, source.safe, 0
         while True:
             if at >= safe:
-                at = source.whole(at)
+                at = source.load_opcode(at)
                 self._check_held()
                 data, safe = source.data, source.safe
             op = data[at]
@@ -138,18 +138,18 @@ class PickleStream:
             if op == BINGET:
                 number = data[at]
                 if number >= len(memo):
-                    fail(at - 1, f"nothing was kept under number {number}")
+                    fail(at - 1, f"the memo has no value number {number}")
                 push(memo[number])
                 at += 1
             elif op == LONG_BINGET:
                 [number] = uint32(data, at)
                 if number >= len(memo):
-                    fail(at - 1, f"nothing was kept under number {number:,}")
+                    fail(at - 1, f"the memo has no value number {number:,}")
                 push(memo[number])
                 at += 4
             elif op == MEMOIZE:
                 if not stack:
-                    fail(at - 1, "no value to keep")
+                    fail(at - 1, "no value to memoize")
                 memoize(stack[-1])
             elif op == LONG1:
                 end = at + 1 + data[at]
@@ -161,7 +161,7 @@ class PickleStream:
             elif op == MARK:
                 marks.append(len(stack))
                 if len(marks) > MAX_DEPTH:
-                    fail(at - 1, f"nested more than {MAX_DEPTH} deep")
+                    fail(at - 1, f"nested more than {MAX_DEPTH} levels deep")
                 if lists.open_at < 0 and stack and type(stack[-1]) is list and len(marks) < 4:
                     lists.open(at - 1)
             elif op == SETITEMS:
@@ -220,7 +220,7 @@ class PickleStream:
         return at
 
     def _rare(self, op: int, at: int) -> int:
-        """What is seldom met. Returns the place after it."""
+        """Run a rare opcode. Return the position after it."""
         source, state = self._source, self._state
         stack, memo, fail = state.stack, state.memo, source.fail
         start = at - 1
@@ -229,7 +229,7 @@ class PickleStream:
             stack.append(CONSTANTS[op])
         elif op in (TUPLE1, TUPLE2, TUPLE3):
             count = op - TUPLE1 + 1
-            self._need(start, count)
+            self._require(start, count)
             stack[-count:] = [tuple(stack[-count:])]
             state.held += CONTAINER_BYTES
         elif op == EMPTY_TUPLE:
@@ -237,7 +237,7 @@ class PickleStream:
         elif op in (TUPLE, LIST, DICT):
             mark = self._unmark(start, 0)
             if mark == self._lists.open_at:
-                fail(start, f"{OPCODES[op]} inside {self._key}")
+                fail(start, f"unexpected {OPCODES[op]} inside {self._key}")
             values = stack[mark:]
             made: Any = {} if op == DICT else tuple(values) if op == TUPLE else values
             if op == DICT:
@@ -245,34 +245,34 @@ class PickleStream:
             stack[mark:] = [made]
             state.held += CONTAINER_BYTES + ITEM_BYTES * len(values)
         elif op == APPEND:
-            self._need(start, 2)
+            self._require(start, 2)
             item, target = stack.pop(), stack[-1]
             if type(target) is not list:
                 fail(start, f"cannot add an item to {kind(target)}")
             target.append(item)
             state.held += ITEM_BYTES
         elif op == SETITEM:
-            self._need(start, 3)
+            self._require(start, 3)
             self._set(start, stack[-3], stack[-2:])
             del stack[-2:]
         elif op in (BINPUT, LONG_BINPUT):
             number = source.data[at] if op == BINPUT else uint32(source.data, at)[0]
             if number != len(memo):
-                fail(start, f"keeps a value under number {number:,}, not {len(memo):,}")
-            self._need(start, 1)
+                fail(start, f"a value is memoized under number {number:,}, not {len(memo):,}")
+            self._require(start, 1)
             memo.append(stack[-1])
         elif op == BINFLOAT:
             stack.append(float64(source.data, at)[0])
         elif op == PROTO:
             if not 2 <= source.data[at] <= 5:
-                fail(start, f"protocol {source.data[at]}, not 2 to 5")
+                fail(start, f"unsupported protocol {source.data[at]}; 2 to 5 are supported")
         elif op == FRAME:
             self._length(start, uint64(source.data, at)[0], source.limit)
         elif op in (TEXT, TEXT8, LONG4):
             length: int = (uint64 if op == TEXT8 else uint32)(source.data, at)[0]
             self._length(start, length, MAX_INTEGER_BYTES if op == LONG4 else MAX_TEXT_BYTES)
-            at = self._have(at, size + length)
-            source.need(at, size + length)
+            at = self._load(at, size + length)
+            source.require(at, size + length)
             raw = source.data[at + size : at + size + length]
             is_text = op != LONG4
             stack.append(self._text(raw) if is_text else int.from_bytes(raw, "little", signed=True))
@@ -284,17 +284,17 @@ class PickleStream:
     def _refuse(self, op: int, start: int) -> NoReturn:
         name = OPCODES.get(op)
         if name is None:
-            self._source.fail(start, f"no instruction of a pickle: 0x{op:02x}")
+            self._source.fail(start, f"unknown opcode 0x{op:02x}")
         what = ""
         if op in (GLOBAL, INST):
-            start = self._have(start, MARGIN)
+            start = self._load(start, MARGIN)
             named = self._source.data[start + 1 : start + 1 + MARGIN].split(b"\n")[:2]
             what = ".".join(part.decode("utf-8", "replace") for part in named)
         elif op == STACK_GLOBAL:
             what = ".".join(part[:MARGIN] for part in self._state.stack[-2:] if type(part) is str)
         what = f" of {what.encode('unicode_escape').decode()}" if what else ""
         self._source.fail(
-            start, f"{name}{what}: not plain data, refused, and nothing of it was run"
+            start, f"{name}{what} is not plain data; the file was refused, and none of it was run"
         )
 
     def _set(self, start: int, target: Any, values: list[Any]) -> None:
@@ -315,7 +315,7 @@ class PickleStream:
         self._state.held += ITEM_BYTES * len(values)
 
     def _text(self, raw: bytes) -> str:
-        """Equal strings are held once. Bytes that are no UTF-8 are replaced."""
+        """Return the string, once for equal bytes. Bytes that are not UTF-8 are replaced."""
         text = raw.decode("utf-8", "replace")
         if len(raw) < 256:
             if len(self._texts) >= SHARED_TEXTS:
@@ -325,24 +325,24 @@ class PickleStream:
         return text
 
     def _unmark(self, start: int, below: int) -> int:
-        """Takes the last mark away; there are `below` values before it to work on."""
+        """Remove the last mark and return its position. Requires `below` values before it."""
         if not self._state.marks:
-            self._source.fail(start, "no mark to go back to")
+            self._source.fail(start, "no MARK on the stack")
         mark = self._state.marks.pop()
         if mark - (self._state.marks[-1] if self._state.marks else 0) < below:
-            self._source.fail(start, "nothing to work on")
+            self._source.fail(start, "too few values on the stack")
         return mark
 
-    def _need(self, start: int, count: int) -> None:
+    def _require(self, start: int, count: int) -> None:
         if len(self._state.stack) - (self._state.marks[-1] if self._state.marks else 0) < count:
-            self._source.fail(start, "nothing to work on")
+            self._source.fail(start, "too few values on the stack")
 
     def _length(self, start: int, length: int, most: int) -> None:
         if length > most:
-            self._source.fail(start, f"a length of {length:,} bytes")
+            self._source.fail(start, f"a length of {length:,} bytes, more than {most:,}")
 
-    def _have(self, at: int, size: int) -> int:
-        at = self._source.have(at, size)
+    def _load(self, at: int, size: int) -> int:
+        at = self._source.load(at, size)
         self._check_held()
         return at
 
@@ -351,11 +351,11 @@ class PickleStream:
         held = state.held + state.held_texts + 16 * len(state.memo) + 40 * len(state.stack)
         if held > MAX_HELD_BYTES:
             limit = f"{MAX_HELD_BYTES >> 20:,} MiB"
-            self._source.fail(0, f"more than {limit} of values besides {self._key}")
+            self._source.fail(0, f"more than {limit} of values outside {self._key}")
 
 
 def kind(value: Any) -> str:
-    """What a value of a pickle is, in words."""
-    names = {str: "a string", int: "an integer", float: "a number with a fraction", bool: "a bool"}
+    """Return the type of a value as text with an article: `a string`."""
+    names = {str: "a string", int: "an integer", float: "a float", bool: "a bool"}
     names |= {list: "a list", tuple: "a tuple", dict: "a dict", type(None): "None"}
-    return names.get(type(value), "an item that stands elsewhere already")
+    return names.get(type(value), "a second reference to a list item")

@@ -1,4 +1,4 @@
-"""The instructions of a pickle that build plain data."""
+"""The opcodes of a pickle that build plain data."""
 
 import pickletools
 import struct

@@ -1,4 +1,4 @@
-"""The bytes of a pickle, read block by block: there are enough at hand, or the file ends early."""
+"""The bytes of a pickle, read block by block."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,16 +10,16 @@ from ingest.formats.io import TrailingBytesError, blocks
 from ingest.formats.snapshot.pickle.opcodes import ARGUMENT_BYTES, LONG1, SHORT_TEXT
 from ingest.formats.source import SourceWarning
 
-MAX_SNAPSHOT_BYTES = 16 << 30  # of the pickle itself, inflated
-MARGIN = 272  # no instruction read without a check of its length is longer
+MAX_SNAPSHOT_BYTES = 16 << 30  # of the decompressed pickle
+MARGIN = 272  # longest opcode with arguments that is read without a check of its length
 
 
 class PickleBytes:
-    """What is at hand of a pickle is `data`; places are those in it.
+    """The loaded part of a pickle, `data`. Positions are relative to it.
 
-    Before `safe`, an instruction of at most MARGIN bytes is at hand as a whole. `read_bytes`: how
-    much was read so far, inflated. `warnings`: what was odd about the file.
-    `progress` hears how many bytes of the file on disk have been read.
+    An opcode of at most MARGIN bytes that begins before `safe` is loaded completely. `read_bytes`:
+    bytes of the decompressed pickle read so far. `warnings`: warnings about the file. `progress`:
+    called with the bytes of the file on disk read so far.
     """
 
     def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
@@ -33,17 +33,20 @@ class PickleBytes:
         self._offset = 0  # of the data in the pickle
         self._ended = False
 
-    def whole(self, at: int) -> int:
-        """Has the instruction at `at` as a whole. Returns where it is now; raises ProfileError."""
-        at = self.have(at, MARGIN + 1)
+    def load_opcode(self, at: int) -> int:
+        """Load the complete opcode at `at`. Return its new position.
+
+        Raises ProfileError if the file ends inside it.
+        """
+        at = self.load(at, MARGIN + 1)
         size = 1 + ARGUMENT_BYTES.get(self.data[at], 0)
         if self.data[at] in (LONG1, SHORT_TEXT):
             size += self.data[at + 1]
-        self.need(at, size)
+        self.require(at, size)
         return at
 
-    def have(self, at: int, size: int) -> int:
-        """Has `size` bytes from `at` on, if the file does. Returns where `at` is now."""
+    def load(self, at: int, size: int) -> int:
+        """Load `size` bytes from `at`, or fewer if the file ends. Return its new position."""
         if self._ended or self._left(at) >= size:
             return at
         parts = [self.data[at:]]
@@ -52,31 +55,31 @@ class PickleBytes:
             parts.append(next(self._blocks, b""))
             self._ended = not parts[-1]
         if self._ended:
-            parts.append(bytes(2 * MARGIN))  # to be looked at without a check of the length
+            parts.append(bytes(2 * MARGIN))  # padding, to be read without a check of the length
         self.data = b"".join(parts)
         self.safe = self._left(0) - MARGIN
         return 0
 
-    def need(self, at: int, size: int) -> None:
-        """Raises ProfileError if the file ends before `size` bytes from `at` on."""
+    def require(self, at: int, size: int) -> None:
+        """Raise ProfileError if the file has fewer than `size` bytes from `at`."""
         if self._left(at) < size:
             raise ProfileError(
                 f"{self.path}: the file ends after {self.read_bytes:,} bytes, inside the pickle"
             )
 
     def read_on(self, at: int) -> int:
-        """Reads the file to its end. Returns how many bytes there are from `at` on."""
+        """Read the file to its end. Return the number of bytes from `at`."""
         end = self._offset + at
         for _ in self._blocks:
             pass
         return self.read_bytes - end
 
     def fail(self, at: int, why: str) -> NoReturn:
-        """Raises ProfileError, with the place in the pickle."""
+        """Raise ProfileError with the position in the pickle and the reason."""
         raise ProfileError(f"{self.path}: byte {self._offset + at:,} of the pickle: {why}")
 
     def _left(self, at: int) -> int:
-        """Bytes of the file from `at` to the end of the data at hand."""
+        """Return the number of the file's bytes from `at` to the end of the loaded data."""
         return self.read_bytes - self._offset - at
 
     def _read(self) -> Iterator[bytes]:
@@ -87,8 +90,8 @@ class PickleBytes:
                     self._progress(file.tell())
                     if self.read_bytes > self.limit:
                         raise ProfileError(
-                            f"{self.path}: a pickle of more than {self.limit:,} bytes; if that is "
-                            "right, allow it more with TRACEHOUSE_MAX_SNAPSHOT_BYTES"
+                            f"{self.path}: the pickle is larger than {self.limit:,} bytes; if you "
+                            "trust the file, set TRACEHOUSE_MAX_SNAPSHOT_BYTES to a higher number"
                         )
                     yield block
             except TrailingBytesError as error:
@@ -98,14 +101,18 @@ class PickleBytes:
 
 
 def max_snapshot_bytes() -> int:
-    """How long a pickle may be, bytes. Raises IngestError where that is no number."""
-    said = os.environ.get("TRACEHOUSE_MAX_SNAPSHOT_BYTES") or MAX_SNAPSHOT_BYTES
+    """Return the largest allowed size of a pickle: TRACEHOUSE_MAX_SNAPSHOT_BYTES, or 16 GiB.
+
+    Raises IngestError if the environment variable is not a whole number of at least 1.
+    """
+    setting = os.environ.get("TRACEHOUSE_MAX_SNAPSHOT_BYTES") or MAX_SNAPSHOT_BYTES
     try:
-        size = int(said)
+        size = int(setting)
     except ValueError:
         size = 0
     if size < 1:
         raise IngestError(
-            f"TRACEHOUSE_MAX_SNAPSHOT_BYTES: must be a number of bytes from 1 on, not {said}"
+            "TRACEHOUSE_MAX_SNAPSHOT_BYTES: must be a whole number of bytes, at least 1, "
+            f"not {setting}"
         )
     return size

@@ -1,6 +1,6 @@
--- The device time that calls launched, and the idle time that it ended. Runtime functions have
--- none; their callers have it.
--- One row: a call that launched device activities, itself or in a call inside it.
+-- Time of the device activities that calls launched, and the device idle time directly before them.
+-- Runtime functions are left out: their callers count it.
+-- One row: a call that launched device activities, itself or through a call inside it.
 -- Materialised: several relations read it.
 WITH
 possible AS (

@@ -1,5 +1,5 @@
 -- Floating-point operations of calls.
--- One row: a call of an operator whose operations torch counts, with recorded shapes.
+-- One row: a call with recorded shapes, of an operator whose operations torch counts.
 WITH shaped AS (
     SELECT
         event_id,

@@ -1,9 +1,9 @@
--- What some calls have: device and idle time, memory and floating-point operations, with and
--- without those of the calls directly inside.
--- One row: a call with at least one of them; the others are 0, `flops` null.
+-- Device time, idle time, memory and floating-point operations of calls, and the sums over the
+-- calls directly inside.
+-- One row: a call with at least one of these. The others are 0; `flops` is null.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH
-whole AS (
+combined AS (
     SELECT
         event_id,
         coalesce(max(device_ns), 0) AS device_ns,
@@ -28,7 +28,7 @@ left_out AS (
     WHERE call_names.name_id = 0
 ),
 
--- What torch leaves out of its tables is no caller: the call around it is.
+-- A call that torch leaves out of its tables is no caller. The call around it takes its place.
 callers AS (
     SELECT
         nest.event_id,
@@ -40,12 +40,12 @@ callers AS (
 inside AS (
     SELECT
         callers.caller_id AS event_id,
-        sum(whole.device_ns)::BIGINT AS device_ns,
-        sum(whole.idle_ns)::BIGINT AS idle_ns,
-        sum(whole.cpu_bytes)::BIGINT AS cpu_bytes,
-        sum(whole.device_bytes)::BIGINT AS device_bytes,
-        sum(whole.flops)::BIGINT AS flops
-    FROM whole
+        sum(combined.device_ns)::BIGINT AS device_ns,
+        sum(combined.idle_ns)::BIGINT AS idle_ns,
+        sum(combined.cpu_bytes)::BIGINT AS cpu_bytes,
+        sum(combined.device_bytes)::BIGINT AS device_bytes,
+        sum(combined.flops)::BIGINT AS flops
+    FROM combined
     INNER JOIN callers USING (event_id)
     WHERE callers.caller_id IS NOT NULL
     GROUP BY callers.caller_id
@@ -53,15 +53,15 @@ inside AS (
 
 SELECT
     event_id,
-    coalesce(whole.device_ns, 0) AS device_ns,
-    coalesce(whole.idle_ns, 0) AS idle_ns,
-    coalesce(whole.cpu_bytes, 0) AS cpu_bytes,
-    coalesce(whole.device_bytes, 0) AS device_bytes,
-    whole.flops,
+    coalesce(combined.device_ns, 0) AS device_ns,
+    coalesce(combined.idle_ns, 0) AS idle_ns,
+    coalesce(combined.cpu_bytes, 0) AS cpu_bytes,
+    coalesce(combined.device_bytes, 0) AS device_bytes,
+    combined.flops,
     coalesce(inside.device_ns, 0) AS inner_device_ns,
     coalesce(inside.idle_ns, 0) AS inner_idle_ns,
     coalesce(inside.cpu_bytes, 0) AS inner_cpu_bytes,
     coalesce(inside.device_bytes, 0) AS inner_device_bytes,
     inside.flops AS inner_flops
-FROM whole
+FROM combined
 FULL JOIN inside USING (event_id);

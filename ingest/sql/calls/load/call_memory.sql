@@ -1,5 +1,5 @@
--- Changes of memory during calls, as torch counts them: a call has every `[memory]` event between
--- its start and its end, on any thread.
+-- Changes of memory during calls, counted as torch does: a call includes every `[memory]` event
+-- from its start to its end, on any thread.
 -- One row: a call during which memory changed.
 WITH
 possible AS (

@@ -1,8 +1,8 @@
--- The names of the events that nest on a thread.
--- One row: a name of a category. `name` is as recorded, `torch_name` as in torch's tables.
--- `name_id` stands for the latter without addresses, which change from run to run; it is the same
--- in every run, and 0 for what torch leaves out of its tables. `module_name_id` is the same, but 0
--- for what is no nn.Module. `name_number` is of this run alone.
+-- Names of the events that nest on threads.
+-- One row: a name in a category. `name` is as recorded, `torch_name` as in torch's tables.
+-- `name_id` identifies `torch_name` without memory addresses, which change between runs. It is the
+-- same in every run, and 0 for calls that torch leaves out of its tables. `module_name_id` equals
+-- `name_id` for nn.Modules and is 0 for others. `name_number` is valid in this run only.
 -- Materialised: several relations read it.
 WITH
 recorded AS (SELECT DISTINCT category, name FROM complete WHERE side = 'host'),

@@ -1,5 +1,6 @@
--- The shapes of the inputs of operators and annotations. torch counts a call that is the only one
--- in a call of the same name with that caller, so it has the caller's shapes here.
+-- Shapes of the inputs of operators and annotations. torch counts a call together with its caller
+-- if the caller has the same name and contains no other call. Such a call has the shapes of that
+-- caller here.
 -- One row: a call of an operator or annotation with recorded shapes.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH RECURSIVE

@@ -1,4 +1,4 @@
--- The calls that torch has in its tables, with when they began and ended.
+-- The calls that torch's tables contain, with their start and end.
 -- One row: a call of an operator, an annotation, a Python frame or a runtime function.
 SELECT
     complete.source_id,

@@ -1,5 +1,5 @@
--- Where in the call tree each call is, and in which step.
--- One row: a call that torch has in its tables.
+-- Position of each call in the call tree, and its step.
+-- One row: a call that torch's tables contain.
 SELECT
     nest.event_id,
     nest.lane,

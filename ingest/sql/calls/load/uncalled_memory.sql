@@ -1,9 +1,9 @@
--- The changes of memory during no call of any thread.
+-- Changes of memory outside all calls of all threads.
 -- One row: the changes of a source in a step.
 WITH
 outermost AS (SELECT event_id FROM placed_calls WHERE caller_path_id = 0),
 
--- When all calls that began by a moment have ended. No call outlasts those around it.
+-- The time at which all calls that have begun so far end. No call outlasts its callers.
 reached AS (
     SELECT
         complete.source_id,

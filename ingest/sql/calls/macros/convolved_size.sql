@@ -1,5 +1,5 @@
--- `convolved_size(axis, dims, concrete)`: the size of the output of a 2D convolution along an axis
--- of its input (3 or 4), from the shapes and scalar values of its inputs.
+-- `convolved_size(axis, dims, concrete)`: the output size of a 2D convolution along an axis of its
+-- input (3 or 4), from the shapes and scalar values of its inputs.
 CREATE MACRO convolved_size(axis, dims, concrete) AS
 floor(
     (

@@ -1,4 +1,4 @@
--- `is_profiler_call(name)`: whether it is a call that torch leaves out of its tables. Source:
+-- `is_profiler_call(name)`: whether torch leaves calls of this name out of its tables. Source:
 -- `_filter_name` of torch.autograd.profiler_util.
 CREATE MACRO is_profiler_call(name) AS name IN (
     '[memory]', '[OutOfMemory]', 'profiler::_record_function_enter',

@@ -1,2 +1,2 @@
--- `no_launch()`: the name of the call around device activities without a launch.
+-- `no_launch()`: the name of the parent of device activities without a launch.
 CREATE MACRO no_launch() AS '(no launch)';

@@ -1,7 +1,7 @@
--- `torch_flops(name, dims, concrete)`: floating-point operations of a call as torch's profiler
+-- `torch_flops(name, dims, concrete)`: the floating-point operations of a call as torch's profiler
 -- counts them, from the shapes of its inputs (BIGINT[][]) and, for a convolution, their scalar
--- values (VARCHAR[]); null for other operators and without shapes. Doubles, so that no shape
--- overflows; exact below 2⁵³. Source: computeFlops in torch/csrc/profiler/util.cpp.
+-- values (VARCHAR[]). Null for other operators and without shapes. Computed in DOUBLE so that no
+-- shape overflows; exact below 2⁵³. Source: computeFlops in torch/csrc/profiler/util.cpp.
 CREATE MACRO torch_flops(name, dims, concrete) AS try_cast(
     CASE
         WHEN name IN ('aten::mul', 'aten::add') THEN elements(dims[1])

@@ -1,48 +1,53 @@
--- What the host called, from the outermost frame inwards: Python frames, annotations, operators and
--- runtime functions, each in the calls around it.
--- One row: the calls of one name with the same shapes in the same calls, on a thread in a step.
+-- The calls of the host as a tree, outermost frame first: Python frames, annotations, operators and
+-- runtime functions, each under its caller.
+-- One row: all calls with the same name, input shapes and callers, on one thread in one step.
 --
--- run_id             the run
--- source_id          the input file
--- rank               rank of the process
--- pid                process
--- tid                thread
--- step               innermost step around the starts of the calls (`steps.step`); null outside of
---                    steps
--- path_id            stands for the names of the calls around it and its own; the same number in
---                    all runs; null for `[memory]` and `overhead`
--- caller_path_id     the call around it (`call_tree.path_id`); null for the outermost
--- module_id          innermost module around it, or itself (`module_tree.module_id`); null in none
--- depth              smallest number of events around such a call; null where `path_id` is
--- is_recursive       whether a call around it has the same name and category
--- category           cpu_op, user_annotation, python_function, cuda_runtime, cuda_driver; overhead
---                    of the profiler; `[memory]`: changes of memory during no call
--- name               name as torch's tables have it: `ProfilerStep*` for every step, operators
---                    without their overload
--- input_dims         shapes of an operator's inputs, as recorded (JSON); null where not recorded
--- calls              number of calls
--- total_ns           sum of their durations, ns
--- self_ns            the same without the calls directly inside, ns
--- device_ns          device time that the calls launched, ns; null without a device
--- self_device_ns     the same without the calls inside, ns; a runtime function has none, its caller
---                    has it
--- idle_ns            idle time of devices that the launched activities ended, ns; null without a
---                    device
--- self_idle_ns       the same without the calls inside, ns
--- cpu_bytes          change of allocated host memory during the calls, on any thread; null if
---                    memory was not recorded
--- self_cpu_bytes     the same without the calls inside
--- device_bytes       change of allocated device memory during the calls, on any thread; null if
---                    memory was not recorded
--- self_device_bytes  the same without the calls inside
--- flops              floating-point operations as torch counts them; null without shapes
--- repeated_calls     calls that contain exactly one call, of the same name; torch counts each such
---                    pair once and leaves the inner call out
--- repeated_ns            `total_ns` of these inner calls
--- repeated_device_ns     their `device_ns`
--- repeated_cpu_bytes     their `cpu_bytes`
--- repeated_device_bytes  their `device_bytes`
--- repeated_flops         their `flops`
+-- run_id                 the run
+-- source_id              the input file
+-- rank                   rank of the process
+-- pid                    process
+-- tid                    thread
+-- step                   innermost step that contains the start of the calls (`steps.step`); null
+--                        outside steps
+-- path_id                identifies the call and its callers by name; the same number in all runs;
+--                        null for `[memory]` and `overhead`
+-- caller_path_id         the caller (`call_tree.path_id`); null for outermost calls
+-- module_id              innermost nn.Module around the call, or the call's own module
+--                        (`module_tree.module_id`); null outside modules
+-- depth                  smallest number of events around one of the calls; null where `path_id` is
+--                        null
+-- is_recursive           whether a caller has the same name and category
+-- category               cpu_op, user_annotation, python_function, cuda_runtime or cuda_driver;
+--                        `overhead` for overhead of the profiler; `[memory]` for memory changes
+--                        outside all calls
+-- name                   name as in torch's tables: `ProfilerStep*` for every step, and operators
+--                        without their overload
+-- input_dims             shapes of an operator's inputs, as recorded (JSON); null if not recorded
+-- calls                  number of calls
+-- total_ns               sum of the durations of the calls, ns
+-- self_ns                `total_ns` without the calls directly inside, ns
+-- device_ns              time of the device activities that the calls launched, ns; null without a
+--                        device
+-- self_device_ns         `device_ns` without the calls inside, ns; 0 for a runtime function,
+--                        because the time counts in its caller
+-- idle_ns                idle time of devices directly before the activities that the calls
+--                        launched, ns; null without a device
+-- self_idle_ns           `idle_ns` without the calls inside, ns
+-- cpu_bytes              change of allocated host memory during the calls, on any thread, bytes;
+--                        null if memory was not recorded
+-- self_cpu_bytes         `cpu_bytes` without the calls inside
+-- device_bytes           change of allocated device memory during the calls, on any thread, bytes;
+--                        null if memory was not recorded
+-- self_device_bytes      `device_bytes` without the calls inside
+-- flops                  floating-point operations, as torch counts them; null where torch counts
+--                        none, for example because shapes were not recorded
+-- repeated_calls         calls that contain exactly one call, which has the same name; torch counts
+--                        such a pair once and leaves out the inner call
+-- repeated_ns            `total_ns` of the inner calls of `repeated_calls`
+-- repeated_device_ns     `device_ns` of the inner calls of `repeated_calls`
+-- repeated_cpu_bytes     `cpu_bytes` of the inner calls of `repeated_calls`
+-- repeated_device_bytes  `device_bytes` of the inner calls of `repeated_calls`
+-- repeated_flops         `flops` of the inner calls of `repeated_calls`
 WITH
 devices AS (SELECT DISTINCT source_id FROM kernels),
 
@@ -63,7 +68,7 @@ lanes AS (
     FROM staged_sources
 ),
 
-places AS (
+positions AS (
     SELECT
         lane,
         step,
@@ -84,7 +89,7 @@ places AS (
     GROUP BY lane, step, path_id, name_number, input_dims
 ),
 
--- Apart from the others, for these are few.
+-- Joined later, because few calls have measures.
 measured AS (
     SELECT
         call.lane,
@@ -112,21 +117,21 @@ measured AS (
     GROUP BY call.lane, call.step, call.path_id, call.name_number, call_shapes.input_dims
 ),
 
-whole AS (
+joined AS (
     SELECT
-        places.*,
+        positions.*,
         call_names.category,
         call_names.torch_name AS name,
         measured.* EXCLUDE (lane, step, path_id, name_number, input_dims)
-    FROM places
-    INNER JOIN call_names ON places.name_number = call_names.name_number
+    FROM positions
+    INNER JOIN call_names ON positions.name_number = call_names.name_number
     LEFT JOIN measured
         ON
-            places.lane = measured.lane
-            AND places.step IS NOT DISTINCT FROM measured.step
-            AND places.path_id = measured.path_id
-            AND places.name_number = measured.name_number
-            AND places.input_dims IS NOT DISTINCT FROM measured.input_dims
+            positions.lane = measured.lane
+            AND positions.step IS NOT DISTINCT FROM measured.step
+            AND positions.path_id = measured.path_id
+            AND positions.name_number = measured.name_number
+            AND positions.input_dims IS NOT DISTINCT FROM measured.input_dims
     UNION ALL BY NAME
     SELECT
         hash('memory', source_id) AS lane,
@@ -165,38 +170,38 @@ SELECT
     lanes.rank,
     lanes.pid,
     lanes.tid,
-    whole.step,
-    whole.path_id,
-    nullif(whole.caller_path_id, 0) AS caller_path_id,
-    nullif(whole.module_id, 0) AS module_id,
-    whole.depth,
-    coalesce(whole.is_recursive, FALSE) AS is_recursive,
-    whole.category,
-    whole.name,
-    whole.input_dims,
-    whole.calls,
-    whole.total_ns,
-    whole.self_ns,
-    if(devices.source_id IS NOT NULL, coalesce(whole.device_ns, 0), NULL) AS device_ns,
-    if(devices.source_id IS NOT NULL, coalesce(whole.self_device_ns, 0), NULL) AS self_device_ns,
-    if(devices.source_id IS NOT NULL, coalesce(whole.idle_ns, 0), NULL) AS idle_ns,
-    if(devices.source_id IS NOT NULL, coalesce(whole.self_idle_ns, 0), NULL) AS self_idle_ns,
-    if(memories.source_id IS NOT NULL, coalesce(whole.cpu_bytes, 0), NULL) AS cpu_bytes,
-    if(memories.source_id IS NOT NULL, coalesce(whole.self_cpu_bytes, 0), NULL) AS self_cpu_bytes,
-    if(memories.source_id IS NOT NULL, coalesce(whole.device_bytes, 0), NULL) AS device_bytes,
-    if(memories.source_id IS NOT NULL, coalesce(whole.self_device_bytes, 0), NULL)
+    joined.step,
+    joined.path_id,
+    nullif(joined.caller_path_id, 0) AS caller_path_id,
+    nullif(joined.module_id, 0) AS module_id,
+    joined.depth,
+    coalesce(joined.is_recursive, FALSE) AS is_recursive,
+    joined.category,
+    joined.name,
+    joined.input_dims,
+    joined.calls,
+    joined.total_ns,
+    joined.self_ns,
+    if(devices.source_id IS NOT NULL, coalesce(joined.device_ns, 0), NULL) AS device_ns,
+    if(devices.source_id IS NOT NULL, coalesce(joined.self_device_ns, 0), NULL) AS self_device_ns,
+    if(devices.source_id IS NOT NULL, coalesce(joined.idle_ns, 0), NULL) AS idle_ns,
+    if(devices.source_id IS NOT NULL, coalesce(joined.self_idle_ns, 0), NULL) AS self_idle_ns,
+    if(memories.source_id IS NOT NULL, coalesce(joined.cpu_bytes, 0), NULL) AS cpu_bytes,
+    if(memories.source_id IS NOT NULL, coalesce(joined.self_cpu_bytes, 0), NULL) AS self_cpu_bytes,
+    if(memories.source_id IS NOT NULL, coalesce(joined.device_bytes, 0), NULL) AS device_bytes,
+    if(memories.source_id IS NOT NULL, coalesce(joined.self_device_bytes, 0), NULL)
         AS self_device_bytes,
-    whole.flops,
-    whole.repeated_calls,
-    whole.repeated_ns,
-    if(devices.source_id IS NOT NULL, coalesce(whole.repeated_device_ns, 0), NULL)
+    joined.flops,
+    joined.repeated_calls,
+    joined.repeated_ns,
+    if(devices.source_id IS NOT NULL, coalesce(joined.repeated_device_ns, 0), NULL)
         AS repeated_device_ns,
-    if(memories.source_id IS NOT NULL, coalesce(whole.repeated_cpu_bytes, 0), NULL)
+    if(memories.source_id IS NOT NULL, coalesce(joined.repeated_cpu_bytes, 0), NULL)
         AS repeated_cpu_bytes,
-    if(memories.source_id IS NOT NULL, coalesce(whole.repeated_device_bytes, 0), NULL)
+    if(memories.source_id IS NOT NULL, coalesce(joined.repeated_device_bytes, 0), NULL)
         AS repeated_device_bytes,
-    if(whole.flops IS NOT NULL, coalesce(whole.repeated_flops, 0), NULL) AS repeated_flops
-FROM whole
-INNER JOIN lanes ON whole.lane = lanes.lane
+    if(joined.flops IS NOT NULL, coalesce(joined.repeated_flops, 0), NULL) AS repeated_flops
+FROM joined
+INNER JOIN lanes ON joined.lane = lanes.lane
 LEFT JOIN devices ON lanes.source_id = devices.source_id
 LEFT JOIN memories ON lanes.source_id = memories.source_id;

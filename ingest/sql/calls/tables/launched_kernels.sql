@@ -1,19 +1,19 @@
--- Device activities by the calls that launched them: the leaves of flame graphs.
--- One row: the activities of one name that were launched in the same calls, on a thread in a step.
+-- Device activities under the calls that launched them: the leaves of flame graphs.
+-- One row: all activities with the same name and launching calls, on one thread in one step.
 --
 -- run_id      the run
 -- source_id   the input file
 -- rank        rank of the process
--- pid         process that launched them; null without a launch
--- tid         thread that launched them; null without a launch
--- step        as in `kernels.step`
--- path_id     the innermost call around their launch, which itself counts where there is none
---             (`call_tree.path_id`); null without a launch
--- module_id   innermost module around their launch (`module_tree.module_id`); null in none
+-- pid         process that launched the activities; null without a launch
+-- tid         thread that launched the activities; null without a launch
+-- step        step of the activities, as in `kernels.step`
+-- path_id     innermost call around the launching call, or the launching call itself if it is
+--             outermost (`call_tree.path_id`); null without a launch
+-- module_id   innermost nn.Module around the launch (`module_tree.module_id`); null outside modules
 -- name        name of the activities, as in `kernels`
 -- activities  number of activities
--- device_ns   sum of their durations, ns
--- idle_ns     idle time of the device that they ended, ns
+-- device_ns   sum of the durations of the activities, ns
+-- idle_ns     idle time of the device directly before the activities, ns
 WITH
 launching AS (
     SELECT
@@ -30,8 +30,8 @@ launching AS (
     LEFT JOIN gaps ON kernels.event_id = gaps.after_kernel_id
 ),
 
--- The narrow side is on the right, to be held in memory.
-places AS (
+-- The smaller relation is on the right: DuckDB builds the hash table from that side.
+callers AS (
     SELECT
         launching.event_id,
         nest.lane,
@@ -57,13 +57,13 @@ SELECT
     lanes.pid,
     lanes.tid,
     launching.step,
-    places.path_id,
-    nullif(places.module_id, 0) AS module_id,
+    callers.path_id,
+    nullif(callers.module_id, 0) AS module_id,
     launching.name,
     count(*) AS activities,
     sum(launching.dur_ns)::BIGINT AS device_ns,
     coalesce(sum(launching.idle_ns), 0)::BIGINT AS idle_ns
 FROM launching
-LEFT JOIN places ON launching.event_id = places.event_id
-LEFT JOIN lanes ON places.lane = lanes.lane
+LEFT JOIN callers ON launching.event_id = callers.event_id
+LEFT JOIN lanes ON callers.lane = lanes.lane
 GROUP BY ALL;

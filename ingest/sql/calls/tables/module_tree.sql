@@ -1,15 +1,16 @@
--- Where each nn.Module is in the model, as the Python frames tell.
--- One row: a module in the modules around it.
+-- The nn.Modules of the model and how they nest, from the Python frames.
+-- One row: a module inside the modules around it.
 --
 -- run_id     the run
--- module_id  the module and those around it, by name (`call_tree.module_id`): the same number in
---            all runs
--- parent_id  those around it (`module_tree.module_id`); null for the outermost
--- module     the module and those around it, outermost first, with `/` between
--- name       the module: its class and torch's number for it
--- class      its class
--- depth      modules around it
--- around     `module_id` of each of those around it and its own, outermost first
+-- module_id  identifies the module and those around it by name (`call_tree.module_id`); the same
+--            number in all runs
+-- parent_id  the module directly around it (`module_tree.module_id`); null for outermost modules
+-- module     path of the module: the names of the modules around it and its own, outermost first,
+--            joined by `/`
+-- name       name of the module: its class and torch's number for it
+-- class      class of the module
+-- depth      number of modules around it
+-- around     `module_id` of each module around it and its own, outermost first
 WITH RECURSIVE
 frames AS (
     SELECT
@@ -22,7 +23,7 @@ frames AS (
     GROUP BY call.module_id
 ),
 
--- The narrow side is on the right, to be held in memory.
+-- The smaller relation is on the right: DuckDB builds the hash table from that side.
 callers AS (
     SELECT frames.module_id, nullif(caller.module_id, 0) AS parent_id
     FROM host_nest AS caller

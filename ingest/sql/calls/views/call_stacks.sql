@@ -1,25 +1,28 @@
--- The call tree of a run for flame graphs: calls, and below them the device activities that they
--- launched: `call_stacks(run)`.
--- One row: a call in its calls, or an activity in those that launched it, on a thread in a step.
+-- The call tree of a run for flame graphs: `call_stacks(run)`. Device activities are leaves under
+-- the calls that launched them.
+-- One row: a call or a device activity under its callers, on one thread in one step.
 --
--- rank            rank of the process
--- pid             process; null for activities without a launch
--- tid             thread; null for activities without a launch
--- step            innermost step around the starts of the calls; null outside of steps
--- id              stands for the names of the calls around it and its own; the same in all runs
--- caller_id       the call around it (`call_stacks.id`); null for the outermost
--- module_id       innermost module around it, or itself (`module_tree.module_id`); null in none
--- category        as in `call_tree`, but `module` for the frame of an nn.Module; `kernel` for a
---                 device activity, and for `(no launch)`, around those without a launch
--- name            name of the call, or of the activity
--- calls           number of calls, or of activities
--- self_ns         host time in it and in no call inside it, ns; 0 for an activity
--- self_device_ns  device time of an activity, ns; 0 for a call; null without a device
--- self_idle_ns    idle time of devices that an activity ended, ns; 0 for a call; null without a
---                 device
--- self_cpu_bytes  change of allocated host memory in it and in no call inside it; null if memory
---                 was not recorded, and for an activity
--- self_device_bytes  the same for device memory
+-- rank               rank of the process
+-- pid                process; null for activities without a launch
+-- tid                thread; null for activities without a launch
+-- step               innermost step that contains the start of the calls; null outside steps
+-- id                 identifies the call or activity and its callers by name; the same in all runs
+-- caller_id          the caller (`call_stacks.id`); null for outermost calls
+-- module_id          innermost nn.Module around the call, or the call's own module
+--                    (`module_tree.module_id`); null outside modules
+-- category           as in `call_tree`, but `module` for the frame of an nn.Module; `kernel` for a
+--                    device activity, and for `(no launch)`, the parent of activities without a
+--                    launch
+-- name               name of the call, or of the activity
+-- calls              number of calls, or of activities
+-- self_ns            host time in the call but in no call inside it, ns; 0 for an activity
+-- self_device_ns     duration of the activities, ns; 0 for a call; null without a device
+-- self_idle_ns       idle time of devices directly before the activities, ns; 0 for a call; null
+--                    without a device
+-- self_cpu_bytes     change of allocated host memory during the call but during no call inside it,
+--                    bytes; null for an activity, and if memory was not recorded
+-- self_device_bytes  change of allocated device memory during the call but during no call inside
+--                    it, bytes; null for an activity, and if memory was not recorded
 CREATE MACRO call_stacks(run) AS TABLE
     SELECT
         rank,

@@ -1,24 +1,25 @@
--- The boxes of a flame graph: `flame_graph(calls, from_id, most)`. `calls` names a relation with a
--- row for each call: id, caller_id, name, category, value (what it took itself) and base_value (the
--- same in another run, or null). A value below 0 counts as 0. A call whose caller is not in the
--- relation is an outermost one. The graph shows what is inside the call `from_id`, or all where
--- that is null: the `most` largest boxes, and the others in one box for each call.
--- One row: a call, or all calls directly inside one that are not shown.
+-- The boxes of a flame graph: `flame_graph(calls, from_id, most)`. `calls` names a relation with
+-- one row per call and the columns id, caller_id, name, category, value (what the call itself took)
+-- and base_value (what it took in another run, or null). Negative values count as 0. A call whose
+-- caller is not in the relation is outermost. The graph shows the calls inside `from_id`, or all
+-- calls if `from_id` is null. The `most` largest calls have a box each. The other calls directly
+-- inside a call share one box.
+-- One row: a call, or all calls directly inside one call that have no box of their own.
 --
 -- id           the call; null for `(other)`
--- caller_id    the call around it (`flame_graph.id`); null for the outermost
--- name         its name; `(other)` for the calls that are not shown
--- category     as in `calls`; null for `(other)`
--- height       levels of calls below it; null for `(other)`
--- self_value   what it took itself; null for `(other)`
--- self_base    the same in the other run
--- total_value  what it took with the calls inside it
--- total_base   the same in the other run
--- width        how wide the box is: `total_value`; of two runs, the larger value of each call
---              inside, added up
+-- caller_id    the caller (`flame_graph.id`); null for outermost calls
+-- name         name of the call; `(other)` for the calls that share a box
+-- category     category of the call, as in `calls`; null for `(other)`
+-- height       number of levels of calls below it; null for `(other)`
+-- self_value   what the call itself took; null for `(other)`
+-- self_base    what the call itself took in the other run
+-- total_value  what the call and the calls inside it took
+-- total_base   what the call and the calls inside it took in the other run
+-- width        width of the box: `total_value`; with two runs, the sum over the calls inside of the
+--              larger value of each
 CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE
     WITH RECURSIVE
-    given AS MATERIALIZED (
+    merged AS MATERIALIZED (
         SELECT
             id,
             any_value(caller_id) FILTER (
@@ -34,37 +35,37 @@ CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE
         GROUP BY id
     ),
 
-    -- What a call took counts in all those around it. Calls as high as each other go up together.
+    -- The value of a call counts in all its callers. Calls of equal height are added in one step.
     sums AS (
         SELECT id, 0 AS height, self_value AS total_value, self_base AS total_base, width
-        FROM given
+        FROM merged
         UNION ALL
         SELECT
-            given.caller_id AS id,
+            merged.caller_id AS id,
             sums.height + 1 AS height,
             sum(sums.total_value) AS total_value,
             sum(sums.total_base) AS total_base,
             sum(sums.width) AS width
         FROM sums
-        INNER JOIN given ON sums.id = given.id
-        WHERE given.caller_id IS NOT NULL
-        GROUP BY given.caller_id, sums.height
+        INNER JOIN merged ON sums.id = merged.id
+        WHERE merged.caller_id IS NOT NULL
+        GROUP BY merged.caller_id, sums.height
     ),
 
     totals AS MATERIALIZED (
         SELECT
-            given.id,
-            if(given.id = from_id, NULL, given.caller_id) AS caller_id,
-            given.name,
-            given.category,
+            merged.id,
+            if(merged.id = from_id, NULL, merged.caller_id) AS caller_id,
+            merged.name,
+            merged.category,
             max(sums.height) AS height,
-            given.self_value,
-            given.self_base,
+            merged.self_value,
+            merged.self_base,
             sum(sums.total_value) AS total_value,
             sum(sums.total_base) AS total_base,
             sum(sums.width) AS width
         FROM sums
-        INNER JOIN given ON sums.id = given.id
+        INNER JOIN merged ON sums.id = merged.id
         GROUP BY ALL
         HAVING sum(sums.width) > 0
     ),

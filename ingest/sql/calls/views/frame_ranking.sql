@@ -1,17 +1,19 @@
--- Python frames, with the time and memory of all that was called in them. Recursive calls count
--- once.
+-- Python frames with the time and memory of everything called in them. Recursive calls count once.
 -- One row: a Python frame of one rank of a run.
 --
 -- run_id        the run
 -- rank          rank of the process
--- name          the frame: `file(line): function`, or `nn.Module: name`
+-- name          name of the frame: `file(line): function`, or `nn.Module: name`
 -- calls         number of calls
--- total_ns      time in it on the host, ns
--- self_ns       the same without frames and operators inside it, ns
--- device_ns     device time launched in it, ns; null without a device
--- idle_ns       idle time of devices that the launched activities ended, ns; null without a device
--- cpu_bytes     change of allocated host memory in it, bytes; null if memory was not recorded
--- device_bytes  change of allocated device memory in it, bytes; null if memory was not recorded
+-- total_ns      host time in the frame, ns
+-- self_ns       host time in the frame but in no frame or operator inside it, ns
+-- device_ns     time of the device activities launched in it, ns; null without a device
+-- idle_ns       idle time of devices directly before the launched activities, ns; null without a
+--               device
+-- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not
+--               recorded
+-- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
+--               recorded
 SELECT
     run_id,
     rank,

@@ -1,27 +1,28 @@
--- The table of torch.profiler's `key_averages(group_by_stack_n=n)`, for each step, with the Python
--- frames of the trace: `key_averages_by_stack(run, n)`. torch's own stacks are empty unless the
--- profiler was made `verbose`.
--- One row: a name with the same innermost frames around it in a step of a rank.
+-- torch.profiler's `key_averages(group_by_stack_n=n)` table for each step, with the Python frames
+-- of the trace: `key_averages_by_stack(run, n)`. torch's own stacks are empty unless the profiler
+-- ran with `verbose`.
+-- One row: a name under the same innermost frames in a step of a rank.
 --
--- rank           rank of the process
--- step           innermost step around the starts of the calls; null outside of steps
--- name           name, as in `key_averages`
--- stack          the innermost frames around it, at most `n`, innermost first
--- is_on_device   whether it ran on a device; it has no stack then
--- is_annotation  whether it is an annotation, such as of `record_function`
--- calls          number of calls, or of device activities
--- cpu_total_ns   sum of their durations on the host, ns
--- cpu_self_ns    time in the calls and in no call inside them, ns
--- device_total_ns  device time, ns: of a device activity its own, of a call all that it launched;
---                null without a device
--- device_self_ns   the same without what calls inside launched, ns
+-- rank                      rank of the process
+-- step                      innermost step that contains the start of the calls; null outside steps
+-- name                      name, as in `key_averages`
+-- stack                     the innermost Python frames around it, at most `n`, innermost first
+-- is_on_device              whether it ran on a device, where it has no stack
+-- is_annotation             whether it is an annotation, for example from `record_function`
+-- calls                     number of calls, or of device activities
+-- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
+-- cpu_self_ns               host time in the calls but in no call inside them, ns; 0 on a device
+-- device_total_ns           for calls, the time of all device activities that they launched; for
+--                           device activities, their own time, ns; null without a device
+-- device_self_ns            `device_total_ns` without the activities that calls inside launched, ns
 -- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
 --                           was not recorded
--- self_cpu_memory_bytes     the same without the calls inside
+-- self_cpu_memory_bytes     `cpu_memory_bytes` without the calls inside
 -- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
 --                           memory was not recorded
--- self_device_memory_bytes  the same without the calls inside
--- flops          floating-point operations as torch counts them; null without shapes
+-- self_device_memory_bytes  `device_memory_bytes` without the calls inside
+-- flops                     floating-point operations, as torch counts them; null where torch
+--                           counts none, for example because shapes were not recorded
 CREATE MACRO key_averages_by_stack(run, n) AS TABLE
     WITH RECURSIVE
     paths AS (
@@ -35,7 +36,7 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
         GROUP BY path_id
     ),
 
-    -- From each call outwards, until there are enough frames or no more calls.
+    -- Walk outwards from each call until there are `n` frames or no more callers.
     climbed AS (
         SELECT path_id, caller_path_id AS next_id, []::VARCHAR[] AS stack FROM paths
         UNION ALL

@@ -1,24 +1,29 @@
 -- Time and memory of each nn.Module in each step. A module includes the modules inside it.
--- One row: a module in the modules around it, in a step of one rank of a run.
+-- One row: a module inside the modules around it, in one step of one rank of a run.
 --
 -- run_id        the run
 -- rank          rank of the process
--- step          innermost step around the calls in it (`steps.step`); null outside of steps
--- module_id     the module and those around it, by name (`module_tree.module_id`)
--- parent_id     those around it (`module_tree.module_id`); null for the outermost
--- module        the module and those around it, outermost first, with `/` between
--- name          the module: its class and torch's number for it
--- class         its class
--- depth         modules around it
+-- step          innermost step that contains the start of the calls in it (`steps.step`); null
+--               outside steps
+-- module_id     identifies the module and those around it by name (`module_tree.module_id`)
+-- parent_id     the module directly around it (`module_tree.module_id`); null for outermost modules
+-- module        path of the module: the names of the modules around it and its own, outermost
+--               first, joined by `/`
+-- name          name of the module: its class and torch's number for it
+-- class         class of the module
+-- depth         number of modules around it
 -- calls         number of calls
--- total_ns      time in it on the host, ns
--- self_ns       the same without the modules inside, ns
--- device_ns     device time launched in it, ns; null without a device
--- idle_ns       idle time of devices that the launched activities ended, ns; null without a device
--- cpu_bytes     change of allocated host memory in it, bytes; null if memory was not recorded
--- device_bytes  change of allocated device memory in it, bytes; null if memory was not recorded
--- flops         floating-point operations of the operators in it, as torch counts them; null
---               without shapes
+-- total_ns      host time in the module, ns
+-- self_ns       host time in the module but in no module inside it, ns
+-- device_ns     time of the device activities launched in it, ns; null without a device
+-- idle_ns       idle time of devices directly before the launched activities, ns; null without a
+--               device
+-- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not
+--               recorded
+-- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
+--               recorded
+-- flops         floating-point operations of the operators called in it, as torch counts them; null
+--               where torch counts none, for example because shapes were not recorded
 WITH
 own AS (
     SELECT
@@ -38,11 +43,11 @@ own AS (
     GROUP BY run_id, rank, step, module_id
 ),
 
--- What is called in a module is called in all those around it.
+-- A call in a module also counts in all modules around it.
 inside AS (
-    SELECT own.*, unnest(place.around) AS around_id
+    SELECT own.*, unnest(tree.around) AS around_id
     FROM own
-    INNER JOIN module_tree AS place USING (run_id, module_id)
+    INNER JOIN module_tree AS tree USING (run_id, module_id)
 ),
 
 sums AS (
@@ -68,11 +73,11 @@ SELECT
     sums.rank,
     sums.step,
     sums.module_id,
-    place.parent_id,
-    place.module,
-    place.name,
-    place.class,
-    place.depth,
+    tree.parent_id,
+    tree.module,
+    tree.name,
+    tree.class,
+    tree.depth,
     sums.calls,
     sums.total_ns,
     sums.self_ns,
@@ -82,4 +87,4 @@ SELECT
     sums.device_bytes,
     sums.flops
 FROM sums
-INNER JOIN module_tree AS place USING (run_id, module_id);
+INNER JOIN module_tree AS tree USING (run_id, module_id);

@@ -1,27 +1,30 @@
--- The nn.Modules of a run from one step to another, in the order of the tree:
--- `module_ranking_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, it
--- is open on that side; without both, it covers the whole recording. A module includes the modules
--- inside it.
--- One row: a module in the modules around it, in one rank.
+-- The nn.Modules of a run in a range of steps, in tree order: `module_ranking_of_steps(run,
+-- from_step, to_step)`. The range includes both steps. Without one bound it is open on that side;
+-- without both it covers the whole recording. A module includes the modules inside it.
+-- One row: a module inside the modules around it, in one rank.
 --
 -- rank          rank of the process
--- place         number of the row in the tree: modules inside follow, those with the longest time
---               first
--- module_id     the module and those around it, by name (`module_tree.module_id`)
--- parent_id     those around it (`module_tree.module_id`); null for the outermost
--- module        the module and those around it, outermost first, with `/` between
--- name          the module: its class and torch's number for it
--- class         its class
--- depth         modules around it
+-- place         position of the row in the tree: a module precedes the modules inside it, and the
+--               longest module comes first
+-- module_id     identifies the module and those around it by name (`module_tree.module_id`)
+-- parent_id     the module directly around it (`module_tree.module_id`); null for outermost modules
+-- module        path of the module: the names of the modules around it and its own, outermost
+--               first, joined by `/`
+-- name          name of the module: its class and torch's number for it
+-- class         class of the module
+-- depth         number of modules around it
 -- calls         number of calls
--- total_ns      time in it on the host, ns
--- self_ns       the same without the modules inside, ns
--- device_ns     device time launched in it, ns; null without a device
--- idle_ns       idle time of devices that the launched activities ended, ns; null without a device
--- cpu_bytes     change of allocated host memory in it, bytes; null if memory was not recorded
--- device_bytes  change of allocated device memory in it, bytes; null if memory was not recorded
--- flops         floating-point operations of the operators in it, as torch counts them; null
---               without shapes
+-- total_ns      host time in the module, ns
+-- self_ns       host time in the module but in no module inside it, ns
+-- device_ns     time of the device activities launched in it, ns; null without a device
+-- idle_ns       idle time of devices directly before the launched activities, ns; null without a
+--               device
+-- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not
+--               recorded
+-- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
+--               recorded
+-- flops         floating-point operations of the operators called in it, as torch counts them; null
+--               where torch counts none, for example because shapes were not recorded
 CREATE MACRO module_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (
@@ -46,7 +49,7 @@ CREATE MACRO module_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS
         GROUP BY rank, module_id, parent_id, module, name, class, depth
     ),
 
-    -- The largest first, among the modules that are directly inside the same one.
+    -- Sort modules with the same parent by time, longest first.
     keys AS (
         SELECT
             inside.rank,

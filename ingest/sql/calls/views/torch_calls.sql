@@ -1,29 +1,32 @@
--- Part of `key_averages`: what torch's tables count, before it is grouped by name. A call that
--- contains exactly one call, of the same name, is counted once, without the inner one.
--- One row: a row of `call_tree`, or an event of a device.
+-- Part of `key_averages`: the calls that torch's tables count, before grouping by name. A call that
+-- contains exactly one call, which has the same name, counts once, without the inner call.
+-- One row: a row of `call_tree`, or a device event.
 --
--- run_id         the run
--- rank           rank of the process
--- step           innermost step around the starts of the calls (`steps.step`); null outside of
---                steps
--- path_id        the call (`call_tree.path_id`); null for what has no place in the tree
--- name           name as torch's tables have it
--- input_dims     shapes of an operator's inputs, as recorded (JSON); null where not recorded
--- is_on_device   whether it ran on a device
--- is_annotation  whether it is an annotation, such as of `record_function`
--- calls          number of calls, or of device activities
--- cpu_total_ns   sum of their durations on the host, ns
--- cpu_self_ns    time in the calls and in no call inside them, ns
--- device_total_ns  device time, ns: of a device activity its own, of a call all that it launched;
---                null without a device
--- device_self_ns   the same without what calls inside launched, ns
+-- run_id                    the run
+-- rank                      rank of the process
+-- step                      innermost step that contains the start of the calls (`steps.step`);
+--                           null outside steps
+-- path_id                   the call (`call_tree.path_id`); null for rows that are not in the tree
+--                           of calls
+-- name                      name as torch's tables have it
+-- input_dims                shapes of an operator's inputs, as recorded (JSON); null if not
+--                           recorded
+-- is_on_device              whether it ran on a device
+-- is_annotation             whether it is an annotation, for example from `record_function`
+-- calls                     number of calls, or of device activities
+-- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
+-- cpu_self_ns               host time in the calls but in no call inside them, ns; 0 on a device
+-- device_total_ns           for calls, the time of all device activities that they launched; for
+--                           device activities, their own time, ns; null without a device
+-- device_self_ns            `device_total_ns` without the activities that calls inside launched, ns
 -- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
 --                           was not recorded
--- self_cpu_memory_bytes     the same without the calls inside
+-- self_cpu_memory_bytes     `cpu_memory_bytes` without the calls inside
 -- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
 --                           memory was not recorded
--- self_device_memory_bytes  the same without the calls inside
--- flops          floating-point operations as torch counts them; null without shapes
+-- self_device_memory_bytes  `device_memory_bytes` without the calls inside
+-- flops                     floating-point operations, as torch counts them; null where torch
+--                           counts none, for example because shapes were not recorded
 SELECT
     run_id,
     rank,

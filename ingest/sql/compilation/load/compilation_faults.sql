@@ -1,10 +1,10 @@
--- What is odd about the compilations of a source.
+-- Problems with the compilations of a source.
 -- One row: a warning.
 WITH graphs_without_origins AS (
     SELECT
         source_id,
         count(*) AS graphs,
-        count(*) FILTER (WHERE NOT has_origins) AS unsaid,
+        count(*) FILTER (WHERE NOT has_origins) AS without_origins,
         count(*) FILTER (WHERE NOT has_origins AND aot_id LIKE '%_backward') AS backward
     FROM graphs
     GROUP BY source_id
@@ -14,14 +14,17 @@ SELECT
     source_id,
     'graphs_without_origins' AS code,
     concat(
-        format('{} of {} graphs do not say which ops their kernels compute', unsaid, graphs),
+        format(
+            '{} of {} graphs have no record of the ops that their kernels compute',
+            without_origins, graphs
+        ),
         CASE
-            WHEN backward = unsaid THEN ': torch does not log it for backward graphs'
-            ELSE ': log them with INDUCTOR_PROVENANCE=1 and a fresh cache'
+            WHEN backward = without_origins THEN ': torch does not log this for backward graphs'
+            ELSE ': record again with INDUCTOR_PROVENANCE=1 and a fresh cache'
         END
     ) AS message
 FROM graphs_without_origins
-WHERE unsaid > 0
+WHERE without_origins > 0
 UNION ALL
 SELECT
     logs.source_id,

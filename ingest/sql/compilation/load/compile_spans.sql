@@ -1,7 +1,7 @@
--- Phases of compilations: those of the logs, and from the traces those of compilations that no log
--- of the rank knows.
--- One row: a phase. `lane` is what phases nest on.
--- Materialised: `event_id` is a row number, which must stay the same for all that read it.
+-- Phases of compilations. All phases in logs are included; phases in traces only for compilations
+-- that no log of the rank contains.
+-- One row: a phase. Phases nest within a `lane`.
+-- Materialised: `event_id` is a row number, which must stay the same for all readers.
 SELECT
     phases.source_id,
     sources.rank,

@@ -1,6 +1,5 @@
--- When compilations ran, as the phases of a log or a trace tell.
--- One row: a compilation with phases; of a trace's phases without a compilation, an outermost
--- phase.
+-- When compilations ran, from the phases in logs and traces.
+-- One row: a compilation with phases; for trace phases without a compilation, an outermost phase.
 -- Materialised: several relations read it.
 SELECT
     spans.source_id,

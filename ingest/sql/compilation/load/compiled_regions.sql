@@ -1,4 +1,4 @@
--- Regions of a trace that torch.compile generated, with the compilation that each belongs to.
+-- Compiled regions of a trace, with the compilation that generated each.
 -- One row: a `Torch-Compiled Region`.
 -- Materialised: an ASOF join and `overlapping` read it.
 SELECT

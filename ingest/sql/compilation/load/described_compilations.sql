@@ -1,7 +1,7 @@
--- Compilations that run.json tells of. rank<r>.json repeats what run.json says of its own rank.
+-- Compilations that run.json describes. rank<r>.json repeats the entries of run.json for its rank.
 -- One row: a compilation of a rank.
 WITH
-said AS (
+described AS (
     SELECT
         rank,
         min(source_id) AS source_id,
@@ -18,7 +18,7 @@ timed AS (
                 THEN try_cast(c ->> 'started_at_ns' AS BIGINT)
         END AS start_ns,
         1000 * possible_us(try_cast(c ->> 'seconds' AS DOUBLE) * 1e6) AS dur_ns
-    FROM said
+    FROM described
     WHERE c ->> 'compile_id' IS NOT NULL
 )
 

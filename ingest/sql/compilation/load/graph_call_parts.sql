@@ -1,5 +1,5 @@
--- What each call of a compiled graph did, in order: its outermost cpu_ops, and kernels without an
--- operator of their own, as older traces have them for Triton.
+-- The contents of each call of a compiled graph, in order: its outermost cpu_ops, and kernels that
+-- no operator launched, as older traces record Triton kernels.
 -- One row: an operator or a kernel inside a call.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH
@@ -23,7 +23,7 @@ launched AS (
     WHERE kernels.kind = 'kernel' AND NOT kernels.is_graph_launch
 ),
 
-bare AS (
+without_op AS (
     SELECT
         graph_calls.region_id,
         NULL::BIGINT AS event_id,
@@ -41,4 +41,4 @@ bare AS (
 
 FROM ops
 UNION ALL
-FROM bare;
+FROM without_op;

@@ -1,5 +1,5 @@
 -- Calls of compiled graphs in the traces of ranks that have a compile log.
--- One row: a call, with the key of its graph; without caches it has none.
+-- One row: a call with the key of its graph, which is null if caches are off.
 -- Materialised: an ASOF join reads it.
 SELECT
     source_id,

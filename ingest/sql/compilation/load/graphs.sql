@@ -1,5 +1,7 @@
--- Graphs whose compiled code was used: of the attempts at a compilation, the last one.
--- One row: a graph. A backward graph has no program of its own; its ops are the forward graph's.
+-- Graphs whose compiled code was used. If a compilation had several attempts, those of the last
+-- one.
+-- One row: a graph. A backward graph has no program of its own; its ops are those of the forward
+-- graph.
 -- Materialised: several relations read it.
 WITH
 used AS (

@@ -1,5 +1,5 @@
--- The ops of the user's program of which a kernel call computes a part, found through the lowered
--- nodes of the graph.
+-- The ops of the user's program that each kernel call computes, fully or in part. They are found
+-- through the lowered nodes of the graph.
 -- One row: a lowered node of a kernel call, and an op that it comes from.
 -- Materialised: several relations read it.
 WITH

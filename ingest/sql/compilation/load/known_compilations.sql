@@ -1,6 +1,6 @@
--- What is known of compilations, by who knows it: a log, run.json, a trace. What ran in a trace
--- that does not show its compilation was compiled before.
--- One row: a compilation as one of them tells of it; `times` are the stretches that it took.
+-- Compilations as reported by each kind of source: log, run.json or trace. Code that runs in a
+-- trace that does not show its compilation was compiled before.
+-- One row: a compilation in one source; `times` are the intervals that it took.
 -- Materialised: it is read twice, and its rows are numbered.
 FROM logged_compilations
 UNION ALL BY NAME

@@ -1,5 +1,5 @@
--- Compilations that a compile log tells of. A log that was cut may hold phases without records, and
--- records without phases.
+-- Compilations in compile logs. A truncated log may hold phases without records, and records
+-- without phases.
 -- One row: a compilation of a log.
 WITH
 records AS (
@@ -22,11 +22,11 @@ logged AS (
         1000 * possible_us(coalesce(
             try_cast(m ->> 'start_time_us' AS DOUBLE),
             try_cast(m ->> 'start_time' AS DOUBLE) * 1e6
-        )) AS said_start_ns,
+        )) AS metrics_start_ns,
         1000 * possible_us(coalesce(
             try_cast(m ->> 'duration_us' AS DOUBLE),
             try_cast(m ->> 'entire_frame_compile_time_s' AS DOUBLE) * 1e6
-        )) AS said_dur_ns
+        )) AS metrics_dur_ns
     FROM records
     FULL JOIN (FROM compile_times WHERE evidence = 'log') AS times USING (source_id, compile_id)
 )
@@ -39,12 +39,13 @@ SELECT
     logged.m ->> 'co_name' AS function,
     logged.m ->> 'co_filename' AS filename,
     try_cast(logged.m ->> 'co_firstlineno' AS BIGINT) AS line,
-    coalesce(logged.start_ns, logged.said_start_ns) AS start_ns,
-    coalesce(logged.dur_ns, logged.said_dur_ns) AS dur_ns,
+    coalesce(logged.start_ns, logged.metrics_start_ns) AS start_ns,
+    coalesce(logged.dur_ns, logged.metrics_dur_ns) AS dur_ns,
     coalesce(
         logged.times,
         [struct_pack(
-            start_ns := logged.said_start_ns, end_ns := logged.said_start_ns + logged.said_dur_ns
+            start_ns := logged.metrics_start_ns,
+            end_ns := logged.metrics_start_ns + logged.metrics_dur_ns
         )]
     ) AS times,
     coalesce(logged.reason, logged.m ->> 'recompile_reason') AS reason,

@@ -1,5 +1,5 @@
--- Compilations inside the measured steps of a rank. A rank is left out where that is unknown: its
--- operators were not recorded, or the time of one of its compilations is not known.
+-- Compilations inside the measured steps of a rank. A rank is left out if they are unknown: its
+-- operators were not recorded, or one of its compilations has no known time.
 -- One row: a rank.
 WITH ranks AS (
     SELECT rank FROM outermost_ops

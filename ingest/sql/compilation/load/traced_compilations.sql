@@ -1,10 +1,11 @@
--- Stretches in which a thread compiled, as the trace shows them, with their compilation. A frame's
--- id is the one that torch notes inside the stretch, else that of the next compiled region. What is
--- compiled later, such as a backward graph, has the id of the region around it.
+-- Intervals in which a thread compiled, as the trace shows them, with their compilation. For a
+-- frame, the compilation is the one that torch records inside the interval, else that of the next
+-- compiled region. Code that is compiled later, such as a backward graph, belongs to the
+-- compilation of the region around it.
 -- One row: an outermost phase.
 -- Materialised: an ASOF join reads it.
 WITH
-noted AS (
+recorded AS (
     SELECT lane, start_ns, regexp_extract(name, 'compile_id=(\S+)', 1) AS compile_id
     FROM complete
     WHERE category = 'user_annotation' AND starts_with(name, 'dynamo_data: compile_id=')
@@ -16,7 +17,7 @@ around AS (
     GROUP BY lane, from_ns
 ),
 
-stretches AS (
+intervals AS (
     SELECT
         *,
         regexp_matches(phase, '^(dynamo|entire_frame_compile|_compile\..*|convert_frame.*)$')
@@ -27,31 +28,31 @@ stretches AS (
 
 followed AS (
     SELECT
-        stretches.event_id,
+        intervals.event_id,
         next.compile_id,
         row_number() OVER (
-            PARTITION BY next.lane, next.start_ns ORDER BY stretches.end_ns DESC
+            PARTITION BY next.lane, next.start_ns ORDER BY intervals.end_ns DESC
         ) AS ordinal
-    FROM stretches
+    FROM intervals
     ASOF INNER JOIN compiled_regions AS next
-        ON stretches.lane = next.lane AND stretches.end_ns <= next.start_ns
-    WHERE stretches.is_frame
+        ON intervals.lane = next.lane AND intervals.end_ns <= next.start_ns
+    WHERE intervals.is_frame
 )
 
 SELECT
-    stretches.source_id,
-    stretches.rank,
-    stretches.lane,
-    stretches.start_ns,
-    stretches.end_ns,
+    intervals.source_id,
+    intervals.rank,
+    intervals.lane,
+    intervals.start_ns,
+    intervals.end_ns,
     CASE
-        WHEN noted.start_ns < stretches.end_ns THEN noted.compile_id
-        WHEN stretches.is_frame THEN followed.compile_id
+        WHEN recorded.start_ns < intervals.end_ns THEN recorded.compile_id
+        WHEN intervals.is_frame THEN followed.compile_id
         ELSE around.compile_id
     END AS compile_id
-FROM stretches
-LEFT JOIN followed ON stretches.event_id = followed.event_id AND followed.ordinal = 1
+FROM intervals
+LEFT JOIN followed ON intervals.event_id = followed.event_id AND followed.ordinal = 1
 LEFT JOIN around
-    ON stretches.lane = around.lane AND stretches.start_ns = around.start_ns
-ASOF LEFT JOIN noted
-    ON stretches.lane = noted.lane AND stretches.start_ns <= noted.start_ns;
+    ON intervals.lane = around.lane AND intervals.start_ns = around.start_ns
+ASOF LEFT JOIN recorded
+    ON intervals.lane = recorded.lane AND intervals.start_ns <= recorded.start_ns;

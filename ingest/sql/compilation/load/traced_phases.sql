@@ -1,4 +1,4 @@
--- Phases of torch.compile that a trace shows as operators.
+-- Phases of torch.compile that a trace records as operators.
 -- One row: a phase; `compiled_from_ns` is the start of the outermost phase around it.
 -- Materialised: several relations read it, and finding the names takes a scan of all operators.
 SELECT

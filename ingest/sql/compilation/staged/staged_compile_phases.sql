@@ -1,4 +1,4 @@
--- Phases of compilations as the chromium events of a compile log record them.
+-- Phases of compilations, from the chromium events in a compile log.
 -- One row: a phase.
 CREATE TABLE staged_compile_phases (
     source_id INTEGER,

@@ -1,4 +1,4 @@
--- Records of a compile log that tell of a compilation.
+-- Records of a compile log that describe a compilation.
 -- One row: a record; `what` is its name, `body` its content.
 -- Paths: body (text_without_places), stack (text_without_places)
 CREATE TABLE staged_compile_records (

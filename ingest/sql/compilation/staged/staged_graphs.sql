@@ -1,4 +1,4 @@
--- Graphs that torch.compile compiled code for, as a compile log records them.
+-- Graphs for which torch.compile generated code, from a compile log.
 -- One row: a graph.
 CREATE TABLE staged_graphs (
     source_id INTEGER,

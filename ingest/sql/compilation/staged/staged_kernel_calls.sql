@@ -1,4 +1,4 @@
--- Kernel calls of the compiled code, in their order.
+-- Kernel calls of compiled code, in order.
 -- One row: a kernel call.
 -- Paths: stacks (texts_without_places)
 CREATE TABLE staged_kernel_calls (

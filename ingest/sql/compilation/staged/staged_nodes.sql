@@ -1,4 +1,4 @@
--- Nodes of the graphs: of the user's program (stage `program`), and as they were lowered (`aten`).
+-- Nodes of the graphs: those of the user's program (stage `program`) and the lowered ones (`aten`).
 -- One row: a node.
 -- Paths: filename (without_place), code (text_without_places)
 CREATE TABLE staged_nodes (

@@ -1,30 +1,30 @@
--- What torch.compile compiled, and compiled again, and why.
--- One row: a compilation of a rank, however many files know of it.
--- Start here: What was compiled, what again, and why?
+-- What torch.compile compiled and recompiled, and why.
+-- One row: a compilation of a rank, even if several files report it.
+-- Start here: What was compiled, what was recompiled, and why?
 -- Materialised: several relations read it.
 --
 -- run_id               the run
--- source_id            the file that knows most of it
+-- source_id            the file that reports it; if several do, the one with the most details
 -- rank                 rank of the process
--- compile_id           number of the frame, and of its compilation: `0/1`; null where a trace tells
---                      of a compilation but not which
--- compiled_frame       what was compiled: function, file and first line
+-- compile_id           number of the frame and of its compilation, for example `0/1`; null if a
+--                      trace shows a compilation but not its number
+-- compiled_frame       the compiled function: name, file and first line
 -- is_recompile         whether the frame had been compiled before
--- start_ns             when it began, Unix time, ns; null where unknown
--- dur_ns               time spent, ns, each moment counted once; with that of a backward graph,
---                      which is compiled later; null where unknown
--- reason               why what had been compiled before did not do, in torch's words
--- cache                what Inductor's cache of graphs said: hit, miss, bypass, disabled
--- graph_ops            operations in its graphs
--- guards               conditions under which what was compiled may be used again
--- graph_breaks         graph breaks in it
--- restarts             times it began anew
--- fail_type            error that ended it
--- fail_reason          its message
--- stack                Python frames from which the frame was called, outermost first
--- is_in_measured_step  whether it fell into a step of the rank's traces, or of a trace without
---                      steps into what was recorded; null where that is unknown
--- evidence             who knows of it: log, else run_json, else trace
+-- start_ns             start, Unix time, ns; null if unknown
+-- dur_ns               time spent, ns. Time in nested phases counts once. The time of a backward
+--                      graph, which is compiled later, is included. Null if unknown
+-- reason               why the code compiled earlier could not be reused, as torch states it
+-- cache                results of Inductor's graph cache: hit, miss, bypass or disabled
+-- graph_ops            number of operations in its graphs
+-- guards               number of guards: the conditions under which the compiled code may be reused
+-- graph_breaks         number of graph breaks
+-- restarts             number of times that it restarted
+-- fail_type            type of the error that ended it
+-- fail_reason          message of the error that ended it
+-- stack                Python frames at the call of the compiled function, outermost first
+-- is_in_measured_step  whether it overlaps a step of the rank's traces, or the recording of a trace
+--                      without steps; null if unknown
+-- evidence             the best source that reports it: log, else run_json, else trace
 WITH
 numbered AS (
     SELECT
@@ -34,7 +34,7 @@ numbered AS (
     FROM known_compilations
 ),
 
--- A log holds no compilation twice: the same id in two is of two processes.
+-- A log holds no compilation twice. The same id in two logs belongs to two processes.
 best AS MATERIALIZED (
     SELECT *
     FROM numbered
@@ -51,7 +51,7 @@ times AS (
     SELECT ordinal, rank, unnest(times) AS span FROM best
 ),
 
-met AS (
+overlapped AS (
     SELECT
         times.ordinal,
         bool_or(
@@ -62,7 +62,7 @@ met AS (
     GROUP BY times.ordinal
 ),
 
--- Ranks whose traces show time of compilation in the measured steps.
+-- Ranks whose traces show compile time in the measured steps.
 compiling AS (
     SELECT DISTINCT phase.rank
     FROM complete AS phase
@@ -92,14 +92,14 @@ SELECT
     best.fail_reason,
     best.stack,
     CASE
-        -- Where the trace shows no time of compilation, what is in use had been compiled before.
+        -- If the trace shows no compile time, the code in use was compiled before the trace.
         WHEN best.evidence = 'trace' AND best.start_ns IS NULL
             THEN if(best.rank IN (FROM compiling), NULL, FALSE)
-        ELSE met.is_in_measured_step
+        ELSE overlapped.is_in_measured_step
     END AS is_in_measured_step,
     best.evidence
 FROM best
-LEFT JOIN met ON best.ordinal = met.ordinal
+LEFT JOIN overlapped ON best.ordinal = overlapped.ordinal
 WHERE best.compile_id IS NOT NULL OR NOT EXISTS (
     FROM known_compilations AS known, unnest(known.times) AS t (span)
     WHERE

@@ -1,16 +1,17 @@
--- What torch.compile spent its time on. Self times of a compilation add up to its duration.
+-- The phases of compilations, with their time. The self times of a compilation add up to its
+-- duration.
 -- One row: a phase of a compilation.
 --
 -- run_id      the run
 -- source_id   the compile log, or the trace where the rank has no log
 -- rank        rank of the process
--- compile_id  the compilation (`compilations.compile_id`), e.g. `0/1`; null for what other threads
---             did meanwhile
--- phase       name of the phase, as torch names it
--- start_ns    Unix time, ns
--- dur_ns      length, ns
--- self_ns     time in which it was the innermost phase, ns; null for what other threads did
--- depth       phases around it; null for what other threads did
+-- compile_id  the compilation (`compilations.compile_id`), for example `0/1`; null if unknown, and
+--             for work on other threads
+-- phase       torch's name of the phase
+-- start_ns    start, Unix time, ns
+-- dur_ns      duration, ns
+-- self_ns     time in which it was the innermost phase, ns; null for work on other threads
+-- depth       number of phases around it; null for work on other threads
 SELECT
     spans.source_id,
     spans.rank,

@@ -1,18 +1,19 @@
--- The kernel calls of compiled code in the trace: what ran, and which line of the code it was.
--- One row: an operator (or, of older traces, a kernel) inside a call of a compiled graph.
+-- The kernel calls of compiled code in the trace: which call of the generated code each operator or
+-- kernel belongs to.
+-- One row: an operator inside a call of a compiled graph; in older traces, a kernel.
 -- Materialised: a relation reads it, and its file is written from it.
 --
--- Only where it is certain: one graph alone fits the call by its key, by the compilation that the
--- region around it names, and by the names of all it called, in their order.
+-- Rows exist only where the link is certain: exactly one graph matches the call by its key, by the
+-- compilation of the region around it, and by the ordered names of everything that it called.
 --
 -- run_id         the run
 -- source_id      the trace
 -- rank           rank of the process
--- event_id       the cpu_op (`ops.event_id`); null where the trace has none
--- kernel_id      the kernel (`kernels.event_id`), where the trace has no cpu_op for it
+-- event_id       the cpu_op (`ops.event_id`); null if the trace has none
+-- kernel_id      the kernel (`kernels.event_id`) if the trace has no cpu_op for it; null otherwise
 -- log_source_id  the compile log (`sources.source_id`)
--- compile_id     the compilation (`compilations.compile_id`), e.g. `0/1`
--- graph_index    number of the graph in the compilation
+-- compile_id     the compilation (`compilations.compile_id`), for example `0/1`
+-- graph_index    number of the graph in the compilation, from 0
 -- ordinal        the kernel call (`compiled_kernels.ordinal`)
 -- region_id      the call of the graph, `## Call CompiledFxGraph` (`events.event_id`)
 WITH
@@ -33,7 +34,7 @@ codes AS (
     ) AS calls USING (source_id, compiled_graph_id)
 ),
 
-done AS (
+traced AS (
     SELECT
         region_id,
         list(event_id ORDER BY at_ns, coalesce(event_id, kernel_id)) AS event_ids,
@@ -54,17 +55,17 @@ matched AS (
         graph_calls.source_id,
         graph_calls.rank,
         graph_calls.region_id,
-        done.event_ids,
-        done.kernel_ids,
+        traced.event_ids,
+        traced.kernel_ids,
         codes.source_id AS log_source_id,
         codes.compile_id,
         codes.graph_index,
         codes.ordinals
     FROM graph_calls
-    INNER JOIN done USING (region_id)
+    INNER JOIN traced USING (region_id)
     LEFT JOIN around USING (lane, start_ns)
     INNER JOIN codes
-        ON graph_calls.rank = codes.rank AND done.called = codes.called
+        ON graph_calls.rank = codes.rank AND traced.called = codes.called
     WHERE
         coalesce(graph_calls.key = codes.key, TRUE)
         AND coalesce(around.compile_id = codes.compile_id, TRUE)

@@ -1,20 +1,27 @@
--- Kernel calls in the code that torch.compile generated, with where they come from.
--- One row: a kernel call of a graph's code.
--- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
+-- Kernel calls in the code that torch.compile generated, and the operators that they come from.
+-- One row: a kernel call in the code of a graph.
+-- Materialised: as a table it is planned with all of DuckDB's optimizers. Writing files switches
+-- one off.
 --
 -- run_id       the run
 -- source_id    the compile log
 -- rank         rank of the process
--- compile_id   the compilation (`compilations.compile_id`), e.g. `0/1`
+-- compile_id   the compilation (`compilations.compile_id`), for example `0/1`
 -- graph_index  number of the graph in the compilation, from 0; a backward graph follows its forward
--- ordinal      place of the call in the code, from 1
--- kernel       its name without the ordinal: `triton_poi_fused_add_3`, `extern_kernels.addmm`
--- kind         fused (generated) or extern (a library's)
--- aten_nodes   nodes of the lowered graph that it computes; empty where the log has no provenance
--- aten_ops     what each of them calls, in the same order, e.g. aten.addmm.default
--- nodes        nodes of the user's program that those come of, in the program's order
--- ops          what each of them calls, in the same order, e.g. torch.nn.functional.silu
--- stacks       Python stacks of the lines that it comes from, as logged, outermost frame first
+--              graph
+-- ordinal      position of the call in the code, from 1
+-- kernel       name of the kernel without the number of the call: `triton_poi_fused_add_3`,
+--              `extern_kernels.addmm`
+-- kind         fused (a generated kernel) or extern (a library's kernel)
+-- aten_nodes   nodes of the lowered graph that the kernel computes; empty if the log has no
+--              provenance
+-- aten_ops     what each node in `aten_nodes` calls, in the same order, for example
+--              `aten.addmm.default`
+-- nodes        nodes of the user's program that `aten_nodes` come from, in program order
+-- ops          what each node in `nodes` calls, in the same order, for example
+--              `torch.nn.functional.silu`
+-- stacks       Python stacks of the source lines that the kernel comes from, as logged, outermost
+--              frame first
 WITH
 lowered AS (
     SELECT

@@ -1,26 +1,27 @@
--- The user's program as torch.compile saw it: its ops in their order, and the kernels they became.
+-- The user's program as torch.compile saw it: its ops in order, and the kernels that compute them.
 -- One row: an op of a graph.
--- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
+-- Materialised: as a table it is planned with all of DuckDB's optimizers. Writing files switches
+-- one off.
 --
 -- run_id           the run
 -- source_id        the compile log
 -- rank             rank of the process
--- compile_id       the compilation (`compilations.compile_id`), e.g. `0/1`
+-- compile_id       the compilation (`compilations.compile_id`), for example `0/1`
 -- graph_index      number of the graph in the compilation, from 0
--- ordinal          place of the op in the graph, from 1
--- node             its name in the graph, as the program names the result
--- op               what it calls: `torch._C._nn.linear` as printed; `operator.add` for a sign,
---                  `operator.getitem` for an index, `Tensor.sum` for a method
--- short_name       the same as `top_ops` names it: `linear`, `add`
--- filename         file of its line; null where torch knows none
--- line             its line
--- function         function around the line
--- code             the line's text
--- shape            type and shape of the result, e.g. f32[s2, 32]
+-- ordinal          position of the op in the graph, from 1
+-- node             name of the op's node in the graph, after the variable that holds the result
+-- op               what the op calls, as torch prints it: `torch._C._nn.linear`; `operator.add` for
+--                  `+`, `operator.getitem` for an index, `Tensor.sum` for a method
+-- short_name       name of the op as in `top_ops`: `linear`, `add`
+-- filename         file with the source line of the op; null if torch does not know it
+-- line             number of the source line
+-- function         function that contains the source line
+-- code             text of the source line
+-- shape            type and shape of the result, for example `f32[s2, 32]`
 -- kernel_ordinal   the one kernel call (`compiled_kernels.ordinal`) under which the op is counted:
---                  the extern kernel that calls the op itself, else the one that computes most of
---                  it, else the first; null where none does, as of a view
--- kernel_ordinals  all kernel calls (`compiled_kernels.ordinal`) that compute a part of it
+--                  the extern kernel that calls the op itself, else the kernel that computes most
+--                  of it, else the first; null if no kernel computes it, for example for a view
+-- kernel_ordinals  all kernel calls (`compiled_kernels.ordinal`) that compute a part of the op
 WITH
 shares AS (
     SELECT

@@ -1,15 +1,16 @@
--- Where torch.compile had to end a graph and to go on in Python.
+-- Where torch.compile had to end a graph and continue in Python.
 -- One row: a graph break of a compilation.
--- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
+-- Materialised: as a table it is planned with all of DuckDB's optimizers. Writing files switches
+-- one off.
 --
--- run_id          the run
--- source_id       the compile log
--- rank            rank of the process
--- compile_id      the compilation (`compilations.compile_id`), e.g. `0/1`
--- time_ns         Unix time, ns; to the millisecond
--- reason          why, in torch's words
--- user_frame  where: function, file and line of the user's code
--- stack           the user's Python frames, outermost first
+-- run_id      the run
+-- source_id   the compile log
+-- rank        rank of the process
+-- compile_id  the compilation (`compilations.compile_id`), for example `0/1`
+-- time_ns     Unix time, ns; exact to the millisecond
+-- reason      why the graph ended, as torch states it
+-- user_frame  position in the user's code: function, file and line
+-- stack       Python frames of the user, outermost first
 SELECT
     records.source_id,
     sources.rank,

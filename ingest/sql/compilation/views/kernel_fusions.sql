@@ -1,18 +1,20 @@
 -- Kernels that torch.compile fused, with the operators that each replaces.
--- One row: a fused kernel of a compilation, as it ran in the whole trace of a rank.
+-- One row: a fused kernel of a compilation, with all its calls in the trace of a rank.
 --
 -- run_id      the run
 -- rank        rank of the process
--- compile_id  the compilation (`compilations.compile_id`), e.g. `0/1`; null where no compile log
---             tells it
+-- compile_id  the compilation (`compilations.compile_id`), for example `0/1`; null if no compile
+--             log reports it
 -- kernel      name of the kernel
--- ops         operators that it replaces: with provenance what the user's program calls, in its
---             order, as counted in `compiled_ops` (of a kernel that only helps others with theirs,
---             those); else the names that are part of the kernel's own, which name each but once
--- evidence    provenance: torch's compile log tells them; name: the kernel's name does
--- calls       times it ran
--- device_ns   device time that these took, ns; null of a CPU's kernel
--- host_ns     host time that these took, ns; null of a device's kernel
+-- ops         operators that the kernel replaces. With provenance, the ops of the user's program
+--             that `compiled_ops` counts under the kernel, in program order; if it counts none, the
+--             ops of which the kernel computes a part. Without provenance, the operators in the
+--             kernel's name, which lists each only once
+-- evidence    where `ops` comes from: `provenance` in torch's compile log, or the `name` of the
+--             kernel
+-- calls       number of calls of the kernel
+-- device_ns   device time of the calls, ns; null for a CPU kernel
+-- host_ns     host time of the calls, ns; null for a device kernel
 WITH
 ran AS (
     SELECT run_id, rank, event_id AS op_id, NULL::BIGINT AS event_id, name, dur_ns AS host_ns
@@ -54,7 +56,7 @@ calls AS (
     GROUP BY ALL
 ),
 
--- The operators that are counted under each kernel call.
+-- The operators counted under each kernel call.
 counted AS (
     SELECT
         run_id,
@@ -76,7 +78,7 @@ SELECT
     coalesce(
         counted.ops,
         nullif(provenance.ops, []),
-        -- Names of several words first; whatever else stands between underscores is a name.
+        -- Operator names that contain underscores come first. The last pattern matches the others.
         regexp_extract_all(
             regexp_extract(calls.kernel, 'fused_(.*?)(_[0-9]+)?$', 1),
             concat(

@@ -1,10 +1,11 @@
--- Runs in which torch compiled again what it had compiled, while it was measured.
--- One row: such a run.
+-- Runs in which torch recompiled during the measured steps.
+-- One row: a run with at least one such recompilation.
 --
 -- run_id      the run
--- recompiles  compilations of that kind, over all ranks
--- dur_ns      time spent on them, ns
--- reasons     why, each reason once, the one that cost most first; empty where no file tells
+-- recompiles  number of recompilations in measured steps, over all ranks
+-- dur_ns      time spent on these recompilations, ns
+-- reasons     why torch recompiled: each reason once, the most expensive first; empty if no file
+--             reports reasons
 SELECT
     run_id,
     sum(recompiles)::BIGINT AS recompiles,

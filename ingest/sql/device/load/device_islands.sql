@@ -1,6 +1,6 @@
--- Stretches in which a device was busy, by class: one of the classes of `kernels`, copies and sets
--- apart (`memcpy`, `memset`), compute or communication (`working`), or any activity (`all`).
--- One row: a maximal stretch of a class.
+-- Intervals in which a device was busy, by class: a class of `kernels`; memory copies (`memcpy`) or
+-- sets (`memset`) alone; compute or communication (`working`); or any activity (`all`).
+-- One row: a maximal interval of a class.
 -- Materialised: several relations read it.
 SELECT 'all' AS class, * FROM islands('kernels')
 UNION ALL

@@ -1,12 +1,13 @@
--- What the launching thread did while the device waited for it.
--- One row: a gap whose end was launched after it began.
--- Materialised: its reader asks for it more than once.
+-- What the launching thread did during a gap while the device waited for it.
+-- One row: a gap whose next activity was launched after the gap began.
+-- Materialised: its reader uses it more than once.
 --
--- An operator or frame that covers half of the gap is preferred, the innermost such; where none
--- does, a wrapper that does; else the operator or frame that covers most. A wait is told by what
--- was open when the gap began: the outermost operator, and the innermost line of Python.
+-- The reported operator or frame is the innermost one that covers at least half of the gap. If
+-- there is none, it is a wrapper that does, or else the one that covers most of the gap. A wait is
+-- described by what was open when the gap began: the outermost operator and the innermost line of
+-- Python.
 WITH
-met AS (
+candidates AS (
     SELECT
         host_gaps.gap_id,
         pair.overlap_ns,
@@ -49,7 +50,7 @@ hosts AS (
         arg_min(host, nesting_order) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before)
             AS wait_op,
         arg_max(host, nesting_order) FILTER (WHERE is_python AND began_before) AS wait_frame
-    FROM met
+    FROM candidates
     GROUP BY gap_id
 )
 

@@ -1,6 +1,6 @@
--- Lanes of the gaps. A thread can feed several devices, whose gaps overlap, so each thread and
--- device has a lane.
+-- Lanes of the gaps. A thread can launch on several devices, whose gaps overlap, so each pair of
+-- thread and device has a lane.
 -- One row: a thread and a device that it launches on.
--- Materialised: `lane` is a row number, which must stay the same for all that read it.
+-- Materialised: `lane` is a row number, which must stay the same for all readers.
 SELECT thread, device, row_number() OVER () AS lane
 FROM (SELECT DISTINCT thread, device FROM gaps WHERE thread IS NOT NULL);

@@ -1,7 +1,8 @@
--- Idle gaps of each device, with what ran before and after, and when the latter was launched.
--- One row: a gap. `is_late` tells whether the latter was launched after the gap began, and
--- `is_wait` whether it waited for another stream for at least half of the gap; null where that is
--- unknown.
+-- Idle gaps of each device, with the activities before and after, and the launch of the activity
+-- after.
+-- One row: a gap. `is_late` is whether the activity after the gap was launched after the gap began;
+-- null if unknown. `is_wait` is whether that activity waited for another stream during at least
+-- half of the gap; null if unknown.
 -- Materialised: several relations read it.
 WITH neighbours AS (
     SELECT

@@ -1,10 +1,11 @@
--- Gaps whose end was launched only after they began: the host kept the device waiting.
+-- Gaps whose next activity was launched only after the gap began, so that the device waited for the
+-- host.
 -- One row: a gap.
 --
--- A copy just before the gap can have held the host up. `copy_id` is its call, if the same thread
--- made it and the memory is pageable. `blocked` says that the call blocks by its name. Whether the
--- call was still open when the copy ended is not checked: the clocks of host and device can differ
--- by more.
+-- A copy just before the gap may have blocked the host. `copy_id` is the call of that copy if the
+-- same thread made it and the memory is pageable. `blocked` is whether the name of the call shows
+-- that it blocks. Whether the call was still open when the copy ended is not checked, because the
+-- clocks of host and device can differ by more than that.
 -- Materialised: several relations read it.
 SELECT
     gaps.gap_id,

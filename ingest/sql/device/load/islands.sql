@@ -1,5 +1,5 @@
--- Stretches in which a set of device activities leaves no gap, from a table or view of
--- (source_id, rank, device, start_ns, dur_ns, event_id).
+-- Intervals in which a set of device activities leaves no gap: `islands(activities)`. `activities`
+-- names a table or view with the columns source_id, rank, device, start_ns, dur_ns and event_id.
 -- One row: a maximal union of activities that touch or overlap.
 CREATE MACRO islands(activities) AS TABLE
     WITH
@@ -21,7 +21,7 @@ CREATE MACRO islands(activities) AS TABLE
     numbered AS (
         SELECT
             *,
-            -- a count with a FILTER here takes thirty times as long
+            -- A count with a FILTER takes thirty times as long here.
             sum(CASE WHEN start_ns <= reached_ns THEN 0 ELSE 1 END) OVER (
                 PARTITION BY source_id, device ORDER BY start_ns, event_id ROWS UNBOUNDED PRECEDING
             ) AS island

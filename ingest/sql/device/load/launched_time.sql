@@ -1,6 +1,6 @@
--- What each thread had launched by each moment.
--- One row: a moment at which a thread launched device activities, with the sums over all that it
--- launched until then: of their durations, and of the idle times that they ended.
+-- Cumulative device time and idle time by launching thread.
+-- One row: a time at which a thread launched device activities. `device_ns` sums the durations of
+-- all activities that the thread has launched so far, `idle_ns` the idle time directly before them.
 -- Materialised: ASOF joins read it.
 SELECT
     launches.lane,

@@ -1,9 +1,9 @@
--- The launch behind each device activity: where and when the host asked for it.
--- One row: a device activity whose launch is known.
+-- The launch of each device activity: which call on the host started it, and when.
+-- One row: a device activity with a known launch.
 -- Materialised: several relations read it.
 --
--- Found by correlation, then by flow, then by External id: the last names no launch but the
--- operator, whose start then stands for the launch.
+-- Launches are found by correlation, then by flow, then by External id. An External id names only
+-- the operator, so the operator's start counts as the launch.
 WITH
 launch_calls AS (
     SELECT * FROM complete WHERE category IN ('cuda_runtime', 'cuda_driver')
@@ -24,7 +24,7 @@ by_correlation AS (
     SELECT activities.event_id, min(launch_calls.event_id) AS launch_id
     FROM activities
     INNER JOIN launch_calls USING (source_id, correlation)
-    WHERE correlation <> 0  -- means that there is none
+    WHERE correlation <> 0  -- 0 means no correlation
     GROUP BY activities.event_id
 ),
 

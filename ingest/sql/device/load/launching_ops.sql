@@ -1,9 +1,9 @@
 -- The operators around each launch.
--- One row: a moment at which a thread launched something inside at least one cpu_op.
+-- One row: a time at which a thread launched something inside at least one cpu_op.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 --
--- The top operator looks through the wrappers that torch.compile, autograd and the profiler put
--- around operators, because they name no work.
+-- The top operator is never one of the wrappers that torch.compile, autograd and the profiler put
+-- around operators, because their names do not describe the work.
 WITH around AS (
     SELECT
         lane,

@@ -1,6 +1,6 @@
--- What ran on the threads that kept a device waiting, on the lanes of `gap_lanes`.
+-- Host spans on the threads for which a device waited, on the lanes of `gap_lanes`.
 -- One row: a span of the host on a lane.
--- Materialised: an ASOF join needs its few columns only.
+-- Materialised: an ASOF join needs only these few columns.
 SELECT
     gap_lanes.lane,
     host_spans.event_id AS span_id,

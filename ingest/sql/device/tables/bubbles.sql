@@ -1,28 +1,29 @@
--- Idle gaps of a device, each with its cause and what the host did meanwhile.
+-- Idle gaps of a device, each with its cause and what the host did during it.
 -- One row: a gap between device activities, over all streams.
 --
 -- run_id            the run
 -- source_id         the input file
 -- rank              rank of the process
 -- device            number of the device
--- start_ns          Unix time at which the device fell idle, ns
--- dur_ns            length of the gap, ns
--- before_kernel     activity whose end began the gap
--- after_kernel      activity that ended it
--- before_kernel_id  that activity (`kernels.event_id`)
--- after_kernel_id   that activity (`kernels.event_id`)
--- cause             why it idled: `host`, `sync`, `dataloader`, `compile`, `launch`, `dependency`
---                   or `unknown`, as view `parts` explains
--- launch_delay_ns   from the gap's start to the launch, ns: negative when it was launched in time;
---                   null when unknown
+-- start_ns          Unix time at which the device became idle, ns
+-- dur_ns            duration of the gap, ns
+-- before_kernel     name of the activity before the gap
+-- after_kernel      name of the activity after the gap
+-- before_kernel_id  the activity before the gap (`kernels.event_id`)
+-- after_kernel_id   the activity after the gap (`kernels.event_id`)
+-- cause             why the device was idle: `host`, `sync`, `dataloader`, `compile`, `launch`,
+--                   `dependency` or `unknown`; the view `parts` explains each
+-- launch_delay_ns   time from the start of the gap to the launch of the activity after it, ns;
+--                   negative if it was launched before the gap; null if unknown
 -- host_op           operator or annotation that filled most of the gap on the launching thread;
---                   null when there was none, or the launch came in time
--- host_op_ns        how much of the gap it filled, ns
--- host_frame        Python frame that filled most of it; null when the trace has no stacks
+--                   null if there was none, or if the activity was launched before the gap
+-- host_op_ns        part of the gap that `host_op` filled, ns
+-- host_frame        Python frame that filled most of the gap; null if the trace has no stacks
 -- wait              for cause `sync`, what the host waited in when the gap began: the outermost
---                   operator, or without one the call
--- wait_frame        innermost line of Python around that wait; null when the trace has no stacks
--- step              step of the activity that ended the gap (`steps.step`)
+--                   operator, or the call if there is no operator; null for other causes
+-- wait_frame        for cause `sync`, the innermost line of Python around `wait`; null if the trace
+--                   has no stacks
+-- step              step of the activity after the gap (`steps.step`)
 SELECT
     gaps.source_id,
     gaps.rank,

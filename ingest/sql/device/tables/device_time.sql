@@ -1,4 +1,4 @@
--- How a device spent its time: busy, idle, and by class of activity.
+-- Busy and idle time of a device, and its busy time by class of activity.
 -- One row: a device of one input file.
 -- Materialised: a relation reads it, and its file is written from it.
 --
@@ -6,19 +6,19 @@
 -- source_id                 the input file
 -- rank                      rank of the process
 -- device                    number of the device
--- start_ns                  Unix time at which its first activity began, ns
--- span_ns                   from the first activity's start to the last one's end, ns
--- busy_ns                   union of all activities over all streams, ns
--- bubble_ns                 span less busy, ns
+-- start_ns                  Unix time at which the first activity began, ns
+-- span_ns                   time from the start of the first activity to the end of the last, ns
+-- busy_ns                   time with any activity on any stream, ns
+-- bubble_ns                 time without activities: `span_ns` minus `busy_ns`, ns
 -- bubbles                   number of gaps
--- activities                number of kernels, copies and sets
--- compute_ns                union of the compute kernels, ns
--- communication_ns          union of the communication kernels, ns
--- copy_ns                   union of copies and sets, ns
--- memcpy_ns                 union of copies, ns
--- memset_ns                 union of sets, ns
--- exposed_communication_ns  communication while no compute kernel ran, ns
--- exposed_copy_ns           copies while neither compute nor communication ran, ns
+-- activities                number of kernels, memory copies and memory sets
+-- compute_ns                time with a compute kernel, ns
+-- communication_ns          time with a communication kernel, ns
+-- copy_ns                   time with a memory copy or set, ns
+-- memcpy_ns                 time with a memory copy, ns
+-- memset_ns                 time with a memory set, ns
+-- exposed_communication_ns  time with a communication kernel but no compute kernel, ns
+-- exposed_copy_ns           time with a memory copy or set but no kernel, ns
 WITH lengths AS (
     SELECT
         source_id,

@@ -1,4 +1,4 @@
--- Device activities with the launch and the operators they belong to.
+-- Device activities, each with its launch and the operators around the launch.
 -- One row: a kernel, memory copy or memory set on a device.
 -- Start here: Which kernels ran, when, and what launched them?
 -- Materialised: several relations read it.
@@ -7,33 +7,34 @@
 -- source_id        the input file
 -- rank             rank of the process
 -- event_id         the activity (`events.event_id`)
--- name             kernel name as recorded, or the copy's description
+-- name             name of the kernel as recorded, or description of the copy
 -- kind             kernel, memcpy or memset
 -- class            compute, communication or copy
--- device           number of the device; the process id where the trace names no device
--- stream           stream on the device; 0 is a stream
--- start_ns         Unix time, ns
--- dur_ns           length, ns
--- correlation      number shared with the launch
--- launch_id        the launching call (`events.event_id`); null when the trace holds none
+-- device           number of the device; the process id if the trace does not name a device
+-- stream           stream on the device; 0 is a valid stream
+-- start_ns         start, Unix time, ns
+-- dur_ns           duration, ns
+-- correlation      number that the activity shares with its launch
+-- launch_id        the launching call (`events.event_id`); null if the trace does not contain it
 -- launch_ns        Unix time at which the launching call began, ns
--- launch_dur_ns    time that the host spent in that call, ns
--- link             how the launch was found: correlation, flow, external_id; null when it was not
--- op_id            the innermost cpu_op around the launch (`ops.event_id`)
--- op               its name, wrappers included
--- top_op_id        the outermost cpu_op around the launch that is no wrapper (`ops.event_id`)
--- top_op           its name
--- is_graph_launch  whether a graph launch owns the activity
--- graph_id         number of the graph, where recorded
--- step             innermost step around its launch (`steps.step`); without a launch, around its
---                  start
--- grid             thread blocks in x, y, z
--- block            threads of a block in x, y, z
+-- launch_dur_ns    time that the host spent in the launching call, ns
+-- link             how the launch was found: correlation, flow or external_id; null if it was not
+--                  found
+-- op_id            innermost cpu_op around the launch (`ops.event_id`)
+-- op               name of the innermost cpu_op around the launch, which may be a wrapper
+-- top_op_id        outermost cpu_op around the launch that is not a wrapper (`ops.event_id`)
+-- top_op           name of the outermost cpu_op around the launch that is not a wrapper
+-- is_graph_launch  whether a graph launch started the activity
+-- graph_id         number of the graph, if recorded
+-- step             innermost step around the launch, or around the start of an activity without a
+--                  launch (`steps.step`)
+-- grid             number of thread blocks in x, y and z
+-- block            number of threads per block in x, y and z
 -- registers        registers per thread
--- shared_bytes     shared memory of a block, bytes
+-- shared_bytes     shared memory per block, bytes
 -- bytes            bytes moved by a copy or set
--- gb_per_s         how fast it moved them, in 10⁹ bytes per second: as the profiler measured it,
---                  else by its length; null for kernels, and where unknown
+-- gb_per_s         bandwidth of a copy or set, in 10⁹ bytes per second: as measured by the
+--                  profiler, or else `bytes` divided by `dur_ns`; null for kernels, and if unknown
 WITH
 activities AS (
     SELECT

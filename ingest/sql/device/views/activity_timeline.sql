@@ -1,21 +1,22 @@
--- Device activities and the gaps between them on one time axis: what a timeline draws.
--- One row: an activity, or a gap, of one device of one rank of a run.
+-- Device activities and the gaps between them on one time axis, for timelines.
+-- One row: an activity or a gap of one device of one rank of a run.
 --
 -- run_id         the run
 -- rank           rank of the process
 -- device         number of the device
 -- lane           `stream N`, or `idle` for a gap
--- part           compute, communication or copy; for a gap its cause, as in `bubbles`
--- start_ns       Unix time at which it began, ns
--- end_ns         Unix time at which it ended, ns
--- dur_ns         its length, ns
--- name           kernel, copy or set; null for a gap
--- op             innermost operator around its launch; for a gap, what the host was doing
--- host_frame     for a gap, the Python frame the host was in
--- before_kernel  for a gap, the activity whose end began it
--- after_kernel   for a gap, the activity that ended it
--- step           step in which it was launched (`steps.step`); for a gap, of the activity that
---                ended it
+-- part           class of the activity: compute, communication or copy; for a gap its cause, as in
+--                `bubbles`
+-- start_ns       Unix time at the start, ns
+-- end_ns         Unix time at the end, ns
+-- dur_ns         duration, ns
+-- name           name of the kernel, copy or set; null for a gap
+-- op             innermost operator around the launch; for a gap, what the host was doing
+-- host_frame     for a gap, the Python frame that the host was in; null for an activity
+-- before_kernel  for a gap, the activity before it; null for an activity
+-- after_kernel   for a gap, the activity after it; null for an activity
+-- step           step in which the activity was launched (`steps.step`); for a gap, the step of the
+--                activity after it
 SELECT
     run_id,
     rank,

@@ -1,13 +1,13 @@
--- Idle time of each device by its cause.
--- One row: a cause of bubbles on one device of one rank of a run.
+-- Idle time of each device by cause.
+-- One row: a cause of idle time on one device of one rank of a run.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
--- cause      as in `bubbles`
+-- cause      cause of idle time, as in `bubbles`
 -- bubbles    number of gaps
--- bubble_ns  time lost to them, ns
--- percent    of the device's idle time, 0 to 100
+-- bubble_ns  sum of their durations, ns
+-- percent    share of the device's idle time, 0 to 100
 SELECT
     run_id,
     rank,

@@ -1,17 +1,17 @@
--- What the host was doing while a device idled.
--- One row: a host operator and frame during bubbles of one cause, on one device of one rank.
--- Start here: Why did the device idle, and what did the host do meanwhile?
+-- What the host was doing while a device was idle.
+-- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
+-- Start here: Why was the device idle, and what did the host do meanwhile?
 --
 -- run_id      the run
 -- rank        rank of the process
 -- device      number of the device
--- cause       as in `bubbles`
--- host_op     operator or annotation that filled most of the gap; null when none is known
--- host_frame  Python frame that filled most of it; null when the trace has no stacks
+-- cause       cause of idle time, as in `bubbles`
+-- host_op     operator or annotation that filled most of the gap; null if unknown
+-- host_frame  Python frame that filled most of the gap; null if the trace has no stacks
 -- bubbles     number of gaps
--- bubble_ns   time lost to them, ns
--- percent     of the device's idle time, 0 to 100
--- longest_ns  the longest of them, ns
+-- bubble_ns   sum of their durations, ns
+-- percent     share of the device's idle time, 0 to 100
+-- longest_ns  duration of the longest gap, ns
 SELECT
     run_id,
     rank,
@@ -25,5 +25,5 @@ SELECT
     max(dur_ns) AS longest_ns
 FROM bubbles
 GROUP BY run_id, rank, device, cause, host_op, host_frame
--- Its order changes nothing, but keeps DuckDB from a join that reads the files of all runs.
+-- ORDER BY does not change the result. Without it DuckDB plans a join that reads all runs' files.
 WINDOW in_device AS (PARTITION BY run_id, rank, device ORDER BY run_id);

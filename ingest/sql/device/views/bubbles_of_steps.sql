@@ -1,17 +1,17 @@
--- Why a device idled from one step to another, and what the host did meanwhile:
--- `bubbles_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, the range
--- is open on that side; without both, it covers the whole recording. A gap counts in the step of
--- the activity that ended it.
--- One row: a host operator and frame during gaps of one cause, on one device of one rank.
+-- Why a device was idle in a range of steps, and what the host did meanwhile:
+-- `bubbles_of_steps(run, from_step, to_step)`. The range includes both steps. Without one bound it
+-- is open on that side; without both it covers the whole recording. A gap counts in the step of the
+-- activity after it.
+-- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 --
 -- rank        rank of the process
 -- device      number of the device
--- cause       as in `bubbles`
--- host_op     operator or annotation that filled most of the gap; null when none is known
--- host_frame  Python frame that filled most of it; null when the trace has no stacks
+-- cause       cause of idle time, as in `bubbles`
+-- host_op     operator or annotation that filled most of the gap; null if unknown
+-- host_frame  Python frame that filled most of the gap; null if the trace has no stacks
 -- bubbles     number of gaps
--- bubble_ns   time lost to them, ns
--- longest_ns  the longest of them, ns
+-- bubble_ns   sum of their durations, ns
+-- longest_ns  duration of the longest gap, ns
 CREATE MACRO bubbles_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
         gap.rank,

@@ -1,16 +1,15 @@
--- What a device did in each of a number of equal stretches of time, for timelines that zoom:
--- `device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix
--- time. The parts of a stretch do not overlap: from the device's first activity to its last, they
--- fill it.
--- One row: a part of one stretch.
+-- What a device did over time, in equal intervals, for timelines that zoom: `device_occupancy(run,
+-- of_rank, of_device, since_ns, until_ns, bins)`, with times in Unix ns. The parts of an interval
+-- do not overlap. Between the first and last activity of the device, they add up to the interval.
+-- One row: a part of one interval.
 --
--- bin       number of the stretch, from 0
--- start_ns  Unix time at which the stretch begins, ns
--- end_ns    at which it ends, ns
--- part      compute; communication, while nothing computed; copy, while nothing computed or
---           communicated; else the cause of the gap, as in `bubbles`
--- part_ns   time in it, ns
--- percent   of the stretch, 0 to 100
+-- bin       number of the interval, from 0
+-- start_ns  Unix time at the start of the interval, ns
+-- end_ns    Unix time at the end of the interval, ns
+-- part      compute; communication, without concurrent compute; copy, without concurrent compute or
+--           communication; or the cause of a gap, as in `bubbles`
+-- part_ns   time of the part in the interval, ns
+-- percent   share of the interval, 0 to 100
 CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     frame AS (
@@ -36,7 +35,7 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         SELECT end_ns AS edge_ns, class, -1 AS change FROM activities
     ),
 
-    -- How many activities of each class run after each edge.
+    -- Number of activities of each class that run after each edge.
     running AS (
         SELECT
             edge_ns,
@@ -49,7 +48,7 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         WINDOW up_to AS (ORDER BY edge_ns)
     ),
 
-    stretches AS (
+    intervals AS (
         SELECT
             edge_ns AS start_ns,
             next_ns AS end_ns,
@@ -68,18 +67,18 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
 
     cut AS (
         SELECT
-            stretches.part,
-            greatest(stretches.start_ns, frame.begin_ns) - frame.begin_ns AS start_ns,
-            least(stretches.end_ns, frame.begin_ns + frame.bin_ns * bins) - frame.begin_ns
+            intervals.part,
+            greatest(intervals.start_ns, frame.begin_ns) - frame.begin_ns AS start_ns,
+            least(intervals.end_ns, frame.begin_ns + frame.bin_ns * bins) - frame.begin_ns
                 AS end_ns,
             frame.bin_ns
-        FROM stretches, frame
+        FROM intervals, frame
         WHERE
-            stretches.start_ns < frame.begin_ns + frame.bin_ns * bins
-            AND stretches.end_ns > frame.begin_ns
+            intervals.start_ns < frame.begin_ns + frame.bin_ns * bins
+            AND intervals.end_ns > frame.begin_ns
     ),
 
-    placed AS (
+    binned AS (
         SELECT *, unnest(range(start_ns // bin_ns, (end_ns - 1) // bin_ns + 1)) AS bin
         FROM cut
         WHERE end_ns > start_ns
@@ -93,5 +92,5 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT
             AS part_ns,
         100.0 * part_ns / any_value(bin_ns) AS percent
-    FROM placed
+    FROM binned
     GROUP BY bin, part;

@@ -1,13 +1,13 @@
--- How the time of each device divides: the parts do not overlap and add up to its span.
+-- The time of each device divided into parts that do not overlap and add up to its span.
 -- One row: a part of the time of one device of one rank of a run.
 --
 -- run_id   the run
 -- rank     rank of the process
 -- device   number of the device
--- part     compute; exposed_communication, while nothing computed; exposed_copy, while nothing
---          computed or communicated; bubble, while nothing ran
--- part_ns  time in it, ns
--- percent  of the device's span, 0 to 100; null when the span is 0
+-- part     compute; exposed_communication, without concurrent compute; exposed_copy, without
+--          concurrent compute or communication; bubble, without any activity
+-- part_ns  time of the part, ns
+-- percent  share of the device's span, 0 to 100; null if the span is 0
 WITH parts AS (
     UNPIVOT device_time
     ON compute_ns, exposed_communication_ns, exposed_copy_ns, bubble_ns

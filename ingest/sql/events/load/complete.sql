@@ -1,7 +1,7 @@
 -- Complete events with absolute times.
 -- One row: a complete event (phase X) that has a name, a time and a duration.
 --
--- What nests, and what launches, does so on one lane, which stands for a thread of a source.
+-- Events nest and launch on one lane, which is a thread of a source.
 SELECT
     staged.source_id,
     sources.rank,

@@ -1,5 +1,5 @@
--- Operators that may be around a moment. `nesting_order` goes from outermost to innermost: by
--- start, then longest first, then the profiler's own order.
+-- Operators that may be around a point in time. `nesting_order` goes from outermost to innermost:
+-- by start, then longest first, then the profiler's own order.
 -- One row: a cpu_op.
 SELECT
     lane,

@@ -1,4 +1,4 @@
--- What nests on a thread of the host.
+-- Spans that nest on a thread of the host.
 -- One row: a span.
 SELECT
     complete.source_id,

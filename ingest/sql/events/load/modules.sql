@@ -1,4 +1,4 @@
--- Modules that may be around a moment, with `nesting_order` as in `cpu_ops`.
+-- Modules that may be around a point in time, with `nesting_order` as in `cpu_ops`.
 -- One row: a Python frame that is an nn.Module.
 SELECT
     lane,

@@ -1,4 +1,4 @@
--- Operators and annotations, which nest on their thread by themselves.
+-- Operators and annotations, for `op_nest`.
 -- One row: a span.
 SELECT lane, event_id, start_ns, end_ns, event_index
 FROM complete

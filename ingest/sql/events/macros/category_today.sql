@@ -1,6 +1,6 @@
--- `category_today(recorded, name)`: today's name for the category of an event; older versions of
--- torch and other accelerators name the same things differently. Of what an MTIA records of a
--- device, a `dma_request` is a copy, and an `event_wait` keeps its category: it is no work.
+-- `category_today(recorded, name)`: the current name of an event's category. Older versions of
+-- torch and other accelerators name the same things differently. Among the device events of an
+-- MTIA, a `dma_request` is a copy; an `event_wait` is not work and keeps its category.
 CREATE MACRO category_today(recorded, name) AS CASE
     WHEN recorded IN ('python_function', 'user_annotation', 'kernel') THEN recorded
     WHEN recorded = 'Operator' THEN 'cpu_op'

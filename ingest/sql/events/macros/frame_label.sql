@@ -1,5 +1,5 @@
--- `frame_label(function, file, line)`: a frame for people: function, file and line; of installed
--- packages the path inside the package.
+-- `frame_label(function, file, line)`: a readable name of a frame: function, file and line. The
+-- path of an installed package starts inside the package directory.
 CREATE MACRO frame_label(function, file, line) AS nullif(concat(
     function,
     ' (' || regexp_replace(file, '^(?:.*[/\\])?(?:site|dist)-packages[/\\]', '')

@@ -1,5 +1,5 @@
--- `short_op(name)`: an operator as PyTorch's programs and its operators both name it: `add` for
--- `aten::add_`, for `operator.iadd` and for `+`; `to` for `aten::to` and for `.float()`.
+-- `short_op(name)`: the common name of an operator and of its forms in PyTorch programs: `add` for
+-- `aten::add_`, `operator.iadd` and `+`; `to` for `aten::to` and `.float()`.
 CREATE MACRO short_op(name) AS CASE regexp_extract(name, '([^.:]*?)_*$', 1)
     WHEN 'truediv' THEN 'div'
     WHEN 'itruediv' THEN 'div'

@@ -1,5 +1,5 @@
--- `side(category)`: where a category (today's name) runs: on a thread of the `host`, where it
--- nests; on a `device`, as its device time; an `annotation` is neither.
+-- `side(category)`: where an event of a category (in current names) runs. `host` events nest on a
+-- thread. `device` events are the device's work and count as its time. An `annotation` is neither.
 CREATE MACRO side(category) AS CASE
     WHEN
         category IN (

@@ -1,11 +1,11 @@
--- `text_without_places(said, directory)`: a text with the paths in it made relative as by
--- `without_place`, as far as they hold no blanks.
-CREATE MACRO text_without_places(said, directory) AS regexp_replace(
+-- `text_without_places(message, directory)`: a text with the paths in it made relative as in
+-- `without_place`. A path with spaces is not recognised beyond the first space.
+CREATE MACRO text_without_places(message, directory) AS regexp_replace(
     regexp_replace(
         regexp_replace(
             regexp_replace(
                 regexp_replace(
-                    said,
+                    message,
                     '(?:[A-Za-z]:)?(?:[/\\][^\s/\\"''():]+)*[/\\]((?:site|dist)-packages[/\\])',
                     '\1', 'g'
                 ),

@@ -1,14 +1,15 @@
 -- Parses one batch of event texts (`pieces`) of source $source_id into `staged`.
 --
--- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs these tell one nanosecond from the next. From
--- there on (times since the epoch) the digits of `ts` are taken from the text: of the numbers that
--- stand behind a key of this name, the one that was parsed. Times beyond 3e15 µs (the year 2065)
--- and durations of more than 1e12 µs (eleven days) are none: sums of those below fit a BIGINT.
+-- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs, a double resolves single nanoseconds. For
+-- larger values (times since the epoch), the digits of `ts` are taken from the text: among the
+-- numbers behind a key of this name, the one that equals the parsed number. Times beyond 3e15 µs
+-- (the year 2065) and durations of more than 1e12 µs (eleven days) are invalid, so that sums of
+-- valid ones fit a BIGINT.
 --
--- What an event carries and no column takes joins the arguments of a complete event, as `event`;
--- of any other event the whole text stands in their place. The profiler's Python frames, most of a
--- large trace, carry nothing but arguments and are not searched. Of a key that stands twice, the
--- first counts.
+-- Fields of a complete event that have no column are added to its arguments, as `event`. Of any
+-- other event, the entire text replaces the arguments. The profiler's Python frames, most of a
+-- large trace, have no further fields and are not searched. If a key occurs twice, the first
+-- counts.
 INSERT INTO staged
 WITH
 parsed AS (
@@ -97,7 +98,7 @@ SELECT
     a.correlation,
     CASE
         WHEN recorded_category IN ('Runtime', 'Kernel', 'Memcpy', 'Memset')
-            THEN try_cast(args::JSON ->> '$."external id"' AS BIGINT)  -- as 2021 wrote it
+            THEN try_cast(args::JSON ->> '$."external id"' AS BIGINT)  -- the name in traces of 2021
         ELSE a."External id"
     END AS external_id,
     CASE

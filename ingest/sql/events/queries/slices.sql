@@ -1,5 +1,5 @@
--- Ranges of events, in the order of the files, of which a join holds in memory what it must.
--- One row: a range: the first `event_id` in it and the first beyond it; about $rows events each.
+-- Ranges of events in the order of the files, which limit how much a join holds in memory.
+-- One row: a range of about $rows events: the first `event_id` in it and the first one after it.
 WITH
 chunks AS (
     SELECT event_id // 100_000 AS chunk, count(*) AS events

@@ -1,8 +1,9 @@
--- Events as they stand in the files, before any meaning is given to them.
--- One row: an event, or a piece of the file that is none (phase is null, and args say where it is).
+-- Events as recorded in the files, before interpretation.
+-- One row: an event, or a piece of the file that is not an event (phase is null, and args hold its
+-- position).
 --
--- An event that is complete (phase X, with a name, a time and a duration) has a side; of any other
--- one the args are its whole text.
+-- A complete event (phase X, with a name, a time and a duration) has a side. The args of any other
+-- event are its entire text.
 --
 -- Paths: name (frame_without_place)
 CREATE TABLE staged (
@@ -10,8 +11,8 @@ CREATE TABLE staged (
     event_id BIGINT,  -- unique in the run: id_in_run(source_id, number)
     phase VARCHAR,
     side VARCHAR,  -- where it ran: host, device or annotation
-    category VARCHAR,  -- in today's names
-    older_category VARCHAR,  -- as recorded, where that is another
+    category VARCHAR,  -- in current names
+    older_category VARCHAR,  -- as recorded, if that differs
     name VARCHAR,
     pid VARCHAR,
     tid VARCHAR,

@@ -1,3 +1,3 @@
--- The profiles of the run: their rank, and what their times count from.
+-- The profiles of the run, with their rank and the time that their times are relative to.
 -- One row: an input file.
 CREATE TABLE staged_sources (source_id INTEGER, rank INTEGER, base_ns BIGINT);

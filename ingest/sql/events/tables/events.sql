@@ -1,25 +1,27 @@
--- Everything that took time, on the host or on a device.
+-- Events with a duration, on the host or on a device.
 -- One row: a complete event of an input file.
 --
 -- run_id             the run
 -- source_id          the input file
 -- rank               rank of the process
--- event_id           number of the event, unique in the run: source_id × 10¹² + its place
--- category           what it is, in today's names (cpu_op, kernel, cuda_runtime, …)
--- recorded_category  the category as the file has it
+-- event_id           number of the event, unique in the run: source_id × 10¹² + its position in the
+--                    file
+-- category           category in current names (cpu_op, kernel, cuda_runtime, …)
+-- recorded_category  category as recorded in the file
 -- name               name as recorded
 -- pid                process, or the device
 -- tid                thread, or the stream
--- start_ns           Unix time, ns
--- dur_ns             length, ns
--- depth              host events around it on its thread; null on a device
--- parent_id          the innermost of those (`events.event_id`)
+-- start_ns           Unix time of the start, ns
+-- dur_ns             duration, ns
+-- depth              number of host events around it on its thread; null on a device
+-- parent_id          innermost event around it on its thread (`events.event_id`)
 -- self_ns            time in which it was the innermost event of its thread, ns; null on a device
 -- step               innermost step around its start (`steps.step`). A device activity has the step
 --                    of its launch, a `gpu_user_annotation` that of its annotation on the host
 -- correlation        number shared by a launch and what it launched
 -- external_id        number shared by an operator and what it launched
--- args               its arguments (JSON); under `event`, what else it carried without a column
+-- args               arguments of the event (JSON); other recorded fields without a column are
+--                    under `event`
 SELECT
     complete.source_id,
     complete.rank,

@@ -1,18 +1,19 @@
--- Events that took no time: instants, flows, counters, metadata; and complete events without a name
--- or a valid time. With `events`, all that a trace holds.
--- One row: an event of an input file that is no row of `events`.
+-- Events without a duration: instants, flows, counters and metadata; also complete events without a
+-- name or a valid time. Together with `events`, this is everything in a trace.
+-- One row: an event of an input file that is not in `events`.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
--- event_id   number of the event, unique in the run: source_id × 10¹² + its place
--- phase      the trace format's letter: i instant, s and f ends of a flow, C counter, M metadata, …
--- category   what it is, in today's names (ac2g, fwdbwd, cpu_instant_event, …)
+-- event_id   number of the event, unique in the run: source_id × 10¹² + its position in the file
+-- phase      letter of the trace format: i instant, s and f ends of a flow, C counter, M metadata,
+--            …
+-- category   category in current names (ac2g, fwdbwd, cpu_instant_event, …)
 -- name       name as recorded
 -- pid        process, or the device
 -- tid        thread, or the stream
 -- id         number shared by the ends of a flow
--- time_ns    Unix time, ns; null where the event has no valid one
+-- time_ns    Unix time, ns; null if the event has no valid time
 -- event      the event as recorded (JSON)
 SELECT
     staged.source_id,

@@ -1,5 +1,5 @@
--- Stretches in which a device was busy, or the host in a run without one.
--- One row: a maximal stretch.
+-- Intervals in which a device was busy, or the host in a run without a device.
+-- One row: a maximal interval.
 SELECT source_id, device, start_ns, end_ns
 FROM device_islands
 WHERE class = 'all'

@@ -1,7 +1,7 @@
--- What the host did in a run without a device, in place of device activities; empty for other runs.
+-- What the host did in a run without a device, in place of device activities. Empty for other runs.
 -- One row: an outermost operator, or a call of a compiled graph. `kind` is `operator`, `dataloader`
--- or `compile` for an outermost operator, and `compiled_code` for the call: what runs in it outside
--- of operators is compiled code.
+-- or `compile` for an outermost operator, and `compiled_code` for a call of a compiled graph: the
+-- time in it outside of operators is compiled code.
 -- Materialised: several relations read it.
 SELECT
     source_id,

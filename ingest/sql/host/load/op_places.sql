@@ -1,19 +1,19 @@
--- Where in the user's program each outermost operator was called: its modules, and the innermost
--- frame that is the user's.
+-- Position of each outermost operator in the user's program: its modules and its innermost user
+-- frame.
 -- One row: an outermost operator with at least one Python frame around it.
 -- Materialised: its reader joins it, and DuckDB then knows its size.
 WITH
--- Outermost to innermost is by start, then longest first, then the profiler's own order.
+-- Outermost first: earlier start, then later end, then the order of the profiler.
 around AS (
     SELECT
-        met.lane,
-        met.from_ns,
+        pair.lane,
+        pair.from_ns,
         frame.event_id,
         frame.name,
         (frame.start_ns, -frame.end_ns, frame.event_index, frame.event_id) AS nesting_order,
         is_module(frame.name) AS is_module
-    FROM overlapping('places', 'outermost_moments') AS met
-    INNER JOIN complete AS frame ON met.event_id = frame.event_id
+    FROM overlapping('places', 'outermost_moments') AS pair
+    INNER JOIN complete AS frame ON pair.event_id = frame.event_id
 )
 
 SELECT

@@ -1,5 +1,5 @@
--- The operators in which each thread does its work: no other operator is around them.
--- One row: a cpu_op that is no wrapper and begins inside no other such op of its thread.
+-- The outermost operators of each thread: no other operator except wrappers is around them.
+-- One row: a cpu_op that is not a wrapper and does not begin inside another such op of its thread.
 -- Materialised: several relations read it.
 WITH reached AS (
     SELECT

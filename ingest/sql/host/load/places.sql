@@ -1,4 +1,4 @@
--- Python frames that say where in the user's program something ran: modules and the user's frames.
+-- Python frames that show the position in the user's program: modules and the user's own functions.
 -- One row: a frame.
 SELECT lane, event_id, start_ns, end_ns
 FROM complete

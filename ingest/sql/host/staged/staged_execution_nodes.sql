@@ -1,4 +1,4 @@
--- Nodes of execution traces, as recorded; `pid` is the process that wrote the file.
+-- Nodes of execution traces, as recorded. `pid` is the process that wrote the file.
 -- One row: a node.
 -- Paths: kernel_file (without_place)
 CREATE TABLE staged_execution_nodes (

@@ -1,38 +1,37 @@
--- Nodes of the execution traces that torch's `ExecutionTraceObserver` wrote: what went into each
--- operator and what came out of it, linked to the operators of the profile.
+-- Nodes of the execution traces that torch's `ExecutionTraceObserver` wrote: the inputs and outputs
+-- of each operator, linked to the operators of the profile.
 -- One row: a node of an execution trace.
 --
--- A node and an operator are of the same call where the trace of the same process names the same
--- `Record function id` and the same name. A tensor stands in `inputs` and `outputs` as
--- `[tensor id, storage id, offset, elements, bytes of an element, device]`: equal ids are the same
--- tensor.
+-- A node is linked to an operator if both belong to the same process and have the same `Record
+-- function id` and the same name. In `inputs` and `outputs`, a tensor is written as `[tensor id,
+-- storage id, offset, elements, bytes of an element, device]`. Equal ids mean the same tensor.
 --
 -- run_id          the run
 -- source_id       the execution trace
 -- rank            rank of the process
 -- node_id         number of the node in its file
--- ctrl_deps       the node around it (`execution_trace_nodes.node_id`)
+-- ctrl_deps       the node directly around it (`execution_trace_nodes.node_id`)
 -- name            name of the operator or annotation
--- event_id        the operator or annotation of the profile (`ops.event_id`); null where the
---                 profile does not hold this call
--- rf_id           number of the call, which the profile has as `Record function id`; 0 of nodes
---                 that are no call
--- sequence        number that ties an operator to its backward (`ops.sequence`); -1 without one
--- scope           kind of the call: 0 operator, 1 node of the backward, 7 the user's annotation, …
--- torch_thread    thread, as torch numbers it
--- forward_thread  of the backward: thread of its forward; 0 otherwise
--- forward_node    of the backward: the node of its forward, where recorded; 0 otherwise
--- op_schema       the operator's schema: its overload, arguments and results; null without one
--- kernel_backend  what made the kernel that it calls, such as triton; null without one
--- kernel_file     file with that kernel; null without one
+-- event_id        the operator or annotation in the profile (`ops.event_id`); null if the profile
+--                 does not contain this call
+-- rf_id           number of the call, called `Record function id` in the profile; 0 for nodes that
+--                 are not calls
+-- sequence        number that an operator shares with its backward (`ops.sequence`); -1 without one
+-- scope           kind of the call: 0 operator, 1 backward node, 7 user annotation, …
+-- torch_thread    number that torch gave the thread
+-- forward_thread  for a backward node, the thread of its forward; 0 otherwise
+-- forward_node    for a backward node, the node of its forward, if recorded; 0 otherwise
+-- op_schema       schema of the operator: overload, arguments and results; null without one
+-- kernel_backend  what generated the kernel that it calls, for example triton; null without one
+-- kernel_file     file that contains the kernel; null without one
 -- inputs          values of the inputs (JSON)
--- input_shapes    their shapes (JSON)
--- input_types     their types (JSON)
--- input_strides   their strides (JSON); null where the version of torch does not record them
+-- input_shapes    shapes of the inputs (JSON)
+-- input_types     types of the inputs (JSON)
+-- input_strides   strides of the inputs (JSON); null if the version of torch does not record them
 -- outputs         values of the outputs (JSON)
--- output_shapes   their shapes (JSON)
--- output_types    their types (JSON)
--- output_strides  their strides (JSON), as of the inputs
+-- output_shapes   shapes of the outputs (JSON)
+-- output_types    types of the outputs (JSON)
+-- output_strides  strides of the outputs (JSON); null if the version of torch does not record them
 WITH
 calls AS (
     SELECT

@@ -1,4 +1,4 @@
--- Host operators and annotations, with the device time they caused.
+-- Host operators and annotations, with the device time that they launched.
 -- One row: a cpu_op or user_annotation.
 --
 -- run_id           the run
@@ -6,24 +6,26 @@
 -- rank             rank of the process
 -- event_id         the operator (`events.event_id`)
 -- category         cpu_op or user_annotation
--- name             name of the operator
+-- name             name of the operator or annotation
 -- pid              process
 -- tid              thread
--- start_ns         Unix time, ns
--- dur_ns           length on the host, ns
--- parent_op_id     the operator or annotation around it (`ops.event_id`)
--- depth            operators and annotations around it
+-- start_ns         start, Unix time, ns
+-- dur_ns           duration on the host, ns
+-- parent_op_id     the operator or annotation directly around it (`ops.event_id`); null if there is
+--                  none
+-- depth            number of operators and annotations around it
 -- self_ns          time in which it was the innermost operator or annotation, ns
--- device_ns        durations of the device activities launched inside, ns; null without a device
--- self_device_ns   of those launched with this as innermost cpu_op, ns; null without a device and
---                  for annotations
+-- device_ns        sum of the durations of the device activities launched in it, ns; null without a
+--                  device
+-- self_device_ns   sum of the durations of the device activities for which it is the innermost
+--                  cpu_op around the launch, ns; null without a device and for annotations
 -- input_dims       shapes of the inputs, as recorded (JSON)
 -- input_types      types of the inputs, as recorded (JSON)
 -- concrete_inputs  values of the scalar inputs, as recorded (JSON)
--- sequence         number that ties an operator to its backward
--- module           innermost nn.Module around it, as the Python frames name it
--- step             innermost step around its start (`steps.step`)
--- path_id          the calls around it and itself, by name (`call_tree.path_id`)
+-- sequence         number that an operator shares with its backward
+-- module           innermost nn.Module around it, named as in the Python frames
+-- step             innermost step that contains its start (`steps.step`)
+-- path_id          identifies it and its callers by name (`call_tree.path_id`)
 WITH
 innermost AS (
     SELECT op_id AS event_id, sum(dur_ns)::BIGINT AS dur_ns

@@ -1,24 +1,27 @@
--- Outermost operators, each with its place in the user's program: the units in which runs are
--- compared.
--- One row: a cpu_op inside no other, looking through wrappers; what it ran on a device are the
--- `kernels` with its `event_id` as `top_op_id`.
+-- Outermost operators, each with its position in the user's program. Runs are compared by these
+-- operators.
+-- One row: a cpu_op that is not a wrapper and has no operators around it except wrappers. Its
+-- device activities are the `kernels` with this `event_id` as `top_op_id`.
 --
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
 -- event_id       the operator (`ops.event_id`)
 -- name           name of the operator
--- short_name     the same as programs write it: `add` for `aten::add_`, `to` for `aten::to`
--- kind           operator; dataloader; compilation, a phase of torch.compile
--- start_ns       Unix time, ns
--- dur_ns         length on the host, ns
--- step           innermost step around its start (`steps.step`)
--- module         path of nn.Modules around it, outermost first: `Flux_0/Block_3/Linear_7`; null
---                where the trace has no Python frames, or none of a module
--- host_frame     innermost function around it that is the user's and not torch's own:
---                `file.py(first line): function`; null where the trace has no Python frames
--- frame_ordinal  its place among the outermost operators of that call of the function, from 1
--- input_dims     shapes of its inputs, as recorded (JSON)
+-- short_name     name of the operator as programs write it: `add` for `aten::add_`, `to` for
+--                `aten::to`
+-- kind           operator; dataloader; compilation, for a phase of torch.compile
+-- start_ns       start, Unix time, ns
+-- dur_ns         duration on the host, ns
+-- step           innermost step that contains its start (`steps.step`)
+-- module         path of the nn.Modules around it, outermost first: `Flux_0/Block_3/Linear_7`; null
+--                if no module is around it, or if the trace has no Python frames
+-- host_frame     innermost function around it that belongs to the user and not to torch:
+--                `file.py(first line): function`; null if there is none, or if the trace has no
+--                Python frames
+-- frame_ordinal  position of the operator among the outermost operators of that call of the
+--                function, from 1
+-- input_dims     shapes of the inputs, as recorded (JSON)
 SELECT
     top.source_id,
     top.rank,

@@ -1,26 +1,26 @@
--- What the host of a rank did in each of a number of equal stretches of time, with its idle time,
--- for timelines that zoom: `host_occupancy(run, of_rank, since_ns, until_ns,
--- bins)`, in Unix time. The parts of a stretch do not overlap: in the measured time, they fill it.
--- One row: a part of one stretch.
+-- What the host of a rank did over time, in equal intervals, with its idle time, for timelines that
+-- zoom: `host_occupancy(run, of_rank, since_ns, until_ns, bins)`, with times in Unix ns. The parts
+-- of an interval do not overlap. Inside the measured time, they add up to the interval.
+-- One row: a part of one interval.
 --
--- bin       number of the stretch, from 0
--- start_ns  Unix time at which the stretch begins, ns
--- end_ns    at which it ends, ns
--- part      as in `host_stretches_between`
--- part_ns   time in it, ns
--- percent   of the stretch, 0 to 100
+-- bin       number of the interval, from 0
+-- start_ns  Unix time at the start of the interval, ns
+-- end_ns    Unix time at the end of the interval, ns
+-- part      part of the time, as in `host_stretches_between`
+-- part_ns   time of the part in the interval, ns
+-- percent   share of the interval, 0 to 100
 CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
     WITH
     cut AS (
         SELECT
-            found.part,
-            found.start_ns - since_ns::BIGINT AS start_ns,
-            found.end_ns - since_ns::BIGINT AS end_ns,
+            spans.part,
+            spans.start_ns - since_ns::BIGINT AS start_ns,
+            spans.end_ns - since_ns::BIGINT AS end_ns,
             greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
-        FROM host_stretches_between(run, of_rank, since_ns, until_ns) AS found
+        FROM host_stretches_between(run, of_rank, since_ns, until_ns) AS spans
     ),
 
-    placed AS (
+    binned AS (
         SELECT *, unnest(range(start_ns // bin_ns, (end_ns - 1) // bin_ns + 1)) AS bin
         FROM cut
     )
@@ -33,5 +33,5 @@ CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
         sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT
             AS part_ns,
         100.0 * part_ns / any_value(bin_ns) AS percent
-    FROM placed
+    FROM binned
     GROUP BY bin, part;

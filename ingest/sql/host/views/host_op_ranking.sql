@@ -1,12 +1,12 @@
--- Host time by operator: what a run without a device is ranked by.
+-- Operators ranked by host time, for runs without a device.
 -- One row: an operator of one rank of a run.
 --
 -- run_id    the run
 -- rank      rank of the process
 -- name      name of the cpu_op
 -- calls     number of calls
--- self_ns   time inside the operator and no operator or annotation within it, ns
--- total_ns  sum of durations, ns; an operator inside itself counts twice
+-- self_ns   time in the operator but in no operator or annotation inside it, ns
+-- total_ns  sum of the durations, ns; an operator that calls itself counts twice
 -- percent   self time as a share of all operators' self time in the rank, 0 to 100
 SELECT
     run_id,

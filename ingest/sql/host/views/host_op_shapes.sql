@@ -1,15 +1,15 @@
--- Input shapes of each operator with their host time.
--- One row: shapes and types an operator was called with, in one rank of a run.
+-- Input shapes of each operator, with their host time.
+-- One row: the shapes and types with which an operator was called, in one rank of a run.
 --
 -- run_id       the run
 -- rank         rank of the process
 -- name         name of the cpu_op
--- input_dims   shapes of the inputs, as recorded (JSON); null when the profiler recorded none
+-- input_dims   shapes of the inputs, as recorded (JSON); null if not recorded
 -- input_types  types of the inputs, as recorded (JSON)
 -- calls        number of calls
--- self_ns      time inside the operator and no operator or annotation within it, ns
--- total_ns     sum of durations, ns
--- percent      of the operator's self time in that rank, 0 to 100
+-- self_ns      time in the operator but in no operator or annotation inside it, ns
+-- total_ns     sum of the durations, ns
+-- percent      share of the operator's self time in the rank, 0 to 100
 SELECT
     run_id,
     rank,

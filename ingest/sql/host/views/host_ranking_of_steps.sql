@@ -1,13 +1,13 @@
--- Host time by operator from one step to another: `host_ranking_of_steps(run, from_step, to_step)`.
--- Both steps are included. Without a bound, the ranking is open on that side; without both, it
--- covers the whole recording.
+-- Operators ranked by host time in a range of steps: `host_ranking_of_steps(run, from_step,
+-- to_step)`. The range includes both steps. Without one bound it is open on that side; without both
+-- it covers the whole recording.
 -- One row: an operator of one rank.
 --
 -- rank      rank of the process
 -- name      name of the cpu_op
 -- calls     number of calls
--- self_ns   time inside the operator and no operator or annotation within it, ns
--- total_ns  sum of durations, ns; an operator inside itself counts twice
+-- self_ns   time in the operator but in no operator or annotation inside it, ns
+-- total_ns  sum of the durations, ns; an operator that calls itself counts twice
 -- percent   self time as a share of all operators' self time in the rank, 0 to 100
 CREATE MACRO host_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
@@ -20,5 +20,5 @@ CREATE MACRO host_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS T
     FROM ops AS op
     WHERE op.run_id = run AND op.category = 'cpu_op' AND in_steps(op.step, from_step, to_step)
     GROUP BY op.run_id, op.rank, op.name
-    -- By run too, for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.
+    -- Partitioned by run for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.
     WINDOW in_rank AS (PARTITION BY op.run_id, op.rank);

@@ -1,14 +1,14 @@
--- What the host of a rank did from one Unix time to another, with its idle time:
--- `host_stretches_between(run, of_rank, since_ns, until_ns)`. All threads are taken together. Idle
--- time counts in the measured time of the run only, as in `step_parts`.
--- One row: a stretch of time in which nothing begins or ends.
+-- What the host of a rank did in a range of Unix time, with its idle time:
+-- `host_stretches_between(run, of_rank, since_ns, until_ns)`. All threads are combined. Idle time
+-- counts only in the measured time of the run, as in `step_parts`.
+-- One row: an interval in which nothing begins or ends.
 --
 -- part      compute, while an operator ran; compiled_code, while a compiled graph but no operator
---           did; else a cause of idle time, as in `parts`
--- is_idle   whether it is a cause of idle time
--- start_ns  Unix time at which it begins, ns
--- end_ns    at which it ends, ns
--- dur_ns    its length, ns
+--           ran; otherwise a cause of idle time, as in `parts`
+-- is_idle   whether `part` is a cause of idle time
+-- start_ns  Unix time at the start of the interval, ns
+-- end_ns    Unix time at the end of the interval, ns
+-- dur_ns    duration of the interval, ns
 CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
     WITH
     work AS (
@@ -36,17 +36,17 @@ CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
 
     measured AS (
         SELECT
-            greatest(whole.start_ns, since_ns::BIGINT) AS start_ns,
-            least(whole.end_ns, until_ns::BIGINT) AS end_ns
+            greatest(measured_window.start_ns, since_ns::BIGINT) AS start_ns,
+            least(measured_window.end_ns, until_ns::BIGINT) AS end_ns
         FROM (
-            -- Where a device is measured, the host counts from the first step to the last.
+            -- If a device is measured, the host's time runs from the first step to the last.
             SELECT
                 if(measure = 'host', start_ns, wall_start_ns) AS start_ns,
                 if(measure = 'host', end_ns, wall_end_ns) AS end_ns
             FROM measured_windows
             WHERE run_id = run AND rank = of_rank
-        ) AS whole
-        WHERE whole.start_ns < until_ns AND whole.end_ns > since_ns
+        ) AS measured_window
+        WHERE measured_window.start_ns < until_ns AND measured_window.end_ns > since_ns
     ),
 
     edges AS (
@@ -59,7 +59,7 @@ CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
         SELECT end_ns AS edge_ns, NULL AS kind, 0 AS change FROM measured
     ),
 
-    -- How much of each kind runs after each edge.
+    -- Number of spans of each kind that run after each edge.
     running AS (
         SELECT
             edge_ns AS start_ns,

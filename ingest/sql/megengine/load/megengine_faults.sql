@@ -1,4 +1,4 @@
--- What is odd about the profiles of MegEngine.
+-- Warnings about the profiles of MegEngine.
 -- One row: a warning.
 WITH
 referenced AS (
@@ -31,7 +31,7 @@ defined AS (
     WHERE section IN ('operator', 'var', 'mem_chunk')
 ),
 
--- Of a kind without a section, nothing is known.
+-- Ids of a kind without a section cannot be checked.
 kinds AS (SELECT DISTINCT source_id, kind FROM defined),
 
 dangling AS (
@@ -83,7 +83,7 @@ SELECT
     source_id,
     'ids_dangling' AS code,
     format(
-        '{} {}{} named, such as {}, but not defined',
+        '{} {}{} referenced, such as {}, but not defined',
         ids,
         CASE kind WHEN 'opr_id' THEN 'operator' WHEN 'var' THEN 'variable' ELSE 'chunk' END,
         CASE WHEN ids = 1 THEN ' is' ELSE 's are' END,
@@ -95,7 +95,7 @@ SELECT
     source_id,
     'numbers_unread' AS code,
     format(
-        '{} of operations or bytes left out, such as {}: not a whole number',
+        '{} of operations or bytes ignored, such as {}: not an integer',
         CASE WHEN numbers = 1 THEN '1 number' ELSE format('{} numbers', numbers) END,
         example
     ) AS message
@@ -116,9 +116,10 @@ SELECT
     source_id,
     'times_out_of_order' AS code,
     format(
-        '{} of an operator {} not in the order start, kern, end: kern is not used for {}',
-        CASE WHEN times = 1 THEN '1 time' ELSE format('{} times', times) END,
-        CASE WHEN times = 1 THEN 'is' ELSE 'are' END,
-        CASE WHEN times = 1 THEN 'it' ELSE 'them' END
+        '{} not in the order start, kern, end, so kern is ignored',
+        CASE
+            WHEN times = 1 THEN '1 time of an operator is'
+            ELSE format('{} times of operators are', times)
+        END
     ) AS message
 FROM out_of_order;

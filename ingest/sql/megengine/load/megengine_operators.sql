@@ -1,5 +1,5 @@
 -- The operators of MegEngine's graphs, by their keys in the file: those of `graph_exec.operator`,
--- and those that only times or footprints name.
+-- and those that only occur in times or footprints.
 -- One row: an operator.
 -- Materialised: several relations read it.
 WITH

@@ -1,6 +1,6 @@
--- Kernels of MegEngine, and what each says of the idle time before it. A comp node runs what the
--- host has issued, in order; so where it idles, the host had issued nothing, unless the operator
--- waited for results of another comp node.
+-- Kernels of MegEngine, with the part of the idle time before each that its operator spent waiting.
+-- A comp node runs the host's work in order. If it idles, the host had not issued work yet, unless
+-- the operator waited for results of another comp node.
 -- One row: a kernel.
 SELECT
     id_in_run(times.source_id, times.ordinal) AS event_id,
@@ -13,5 +13,5 @@ LEFT JOIN megengine_waits AS waits
     ON
         times.source_id = waits.source_id
         AND times.opr_key = waits.opr_key
-        AND times.place = waits.comp_node
+        AND times.lane_name = waits.comp_node
 WHERE times.is_device AND isfinite(times.kern_s - times.start_s);

@@ -1,12 +1,12 @@
--- The comp nodes of source $source_id.
+-- Adds the comp nodes of source $source_id to `staged_megengine_comp_nodes`.
 --
--- A comp node is named like `CompNode("gpu0:1" from "gpux:1")`: stream 1 of device 0. Devices of
--- several kinds are numbered anew.
+-- The name of a comp node has the form `CompNode("gpu0:1" from "gpux:1")`: stream 1 of device 0. If
+-- a file has several kinds of devices, the devices are renumbered.
 --
--- The clock of a comp node counts from its own first event. Its times are moved by the least that
--- lets no operator start before the host dispatched it, no kernel before its launch, and none
--- before the kernels of other comp nodes that it waits for. The true times may be later, all of
--- them by the same amount.
+-- The clock of a comp node starts at its first event. Its times are shifted by the smallest amount
+-- with which no operator starts before the host dispatched it, no kernel before its launch, and
+-- none before the kernels of other comp nodes that it waits for. The true times may be later, all
+-- of them by the same amount.
 INSERT INTO staged_megengine_comp_nodes BY NAME
 WITH RECURSIVE
 times AS (
@@ -16,13 +16,13 @@ times AS (
 
 named AS (
     SELECT
-        place AS comp_node,
-        regexp_extract(place, '^CompNode\("([a-z_]*)', 1) AS kind,
-        coalesce(try_cast(regexp_extract(place, '[a-z_](\d+):', 1) AS BIGINT), 0) AS number,
-        coalesce(try_cast(regexp_extract(place, ':(\d+)"', 1) AS BIGINT), 0) AS stream
+        lane_name AS comp_node,
+        regexp_extract(lane_name, '^CompNode\("([a-z_]*)', 1) AS kind,
+        coalesce(try_cast(regexp_extract(lane_name, '[a-z_](\d+):', 1) AS BIGINT), 0) AS number,
+        coalesce(try_cast(regexp_extract(lane_name, ':(\d+)"', 1) AS BIGINT), 0) AS stream
     FROM staged_megengine_times
     WHERE source_id = $source_id AND is_device
-    GROUP BY place
+    GROUP BY lane_name
 ),
 
 numbered AS (
@@ -37,7 +37,7 @@ numbered AS (
 
 dispatched AS (
     SELECT
-        device.place AS comp_node,
+        device.lane_name AS comp_node,
         max(greatest(host.start_s - device.start_s, host.kern_s - device.kern_s)) AS shift_s
     FROM times AS device
     INNER JOIN times AS host ON device.opr_key = host.opr_key
@@ -45,10 +45,10 @@ dispatched AS (
         device.is_device
         AND NOT host.is_device
         AND (
-            host.place = concat('comp_node_dispatch:', device.place)
-            OR NOT starts_with(host.place, 'comp_node_dispatch:')
+            host.lane_name = concat('comp_node_dispatch:', device.lane_name)
+            OR NOT starts_with(host.lane_name, 'comp_node_dispatch:')
         )
-    GROUP BY device.place
+    GROUP BY device.lane_name
 ),
 
 launched AS (
@@ -89,25 +89,25 @@ waits AS (
 followed AS (
     SELECT
         waits.comp_node,
-        producer.place AS other,
+        producer.lane_name AS other,
         max(producer.end_s - waiting.kern_s) AS shift_s
     FROM waits
     INNER JOIN producers ON waits.var = producers.var
     INNER JOIN times AS waiting
         ON
             waits.opr_key = waiting.opr_key
-            AND waits.comp_node = waiting.place
+            AND waits.comp_node = waiting.lane_name
             AND waiting.is_device
     INNER JOIN times AS producer
         ON
             producers.opr_key = producer.opr_key
-            AND waits.comp_node <> producer.place
+            AND waits.comp_node <> producer.lane_name
             AND producer.is_device
             AND isfinite(producer.end_s)
-    GROUP BY waits.comp_node, producer.place
+    GROUP BY waits.comp_node, producer.lane_name
 ),
 
--- The longest chain of waits has each comp node once.
+-- The longest chain of waits contains each comp node once.
 moved AS (
     SELECT comp_node, shift_s, 1 AS chained FROM launched
     UNION ALL

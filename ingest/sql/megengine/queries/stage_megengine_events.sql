@@ -1,7 +1,8 @@
--- The operators of source $source_id as events: on the host, operators by their names; on a comp
--- node, what their kernels took, by their types.
+-- Adds the operators of source $source_id to `staged` as events: operators by name on the host, and
+-- kernel times by operator type on a comp node.
 --
--- A time that is none, or is negative, makes no complete event: its text stands in the arguments.
+-- An operator without a valid time, or with a negative one, is not a complete event; its arguments
+-- hold the recorded text.
 INSERT INTO staged BY NAME
 WITH
 times AS (
@@ -29,7 +30,7 @@ launched AS (
     SELECT
         times.*,
         coalesce(operators.name, concat('opr ', times.opr_key)) AS name,
-        -- an imperative dump has one type for all
+        -- in an imperative dump, all operators have the same type
         coalesce(nullif(operators.type, 'imperative'), operators.name) AS type,
         node.device,
         node.stream,
@@ -38,8 +39,8 @@ launched AS (
             PARTITION BY
                 times.opr_key,
                 CASE
-                    WHEN times.is_device THEN times.place
-                    ELSE regexp_replace(times.place, '^comp_node_dispatch:', '')
+                    WHEN times.is_device THEN times.lane_name
+                    ELSE regexp_replace(times.lane_name, '^comp_node_dispatch:', '')
                 END
             ORDER BY times.is_device, times.start_s, times.ordinal
         ) AS same_node,
@@ -49,7 +50,7 @@ launched AS (
     FROM times
     LEFT JOIN operators ON times.opr_key = operators.opr_key
     LEFT JOIN staged_megengine_comp_nodes AS node
-        ON times.is_device AND times.place = node.comp_node AND node.source_id = $source_id
+        ON times.is_device AND times.lane_name = node.comp_node AND node.source_id = $source_id
 ),
 
 timed AS (
@@ -57,7 +58,7 @@ timed AS (
         *,
         if(is_device AND kern_s BETWEEN start_s AND end_s, kern_s, start_s) AS from_s,
         seconds_to_ns(from_s)::HUGEINT + if(is_device, clock_shift_ns, 0) AS from_ns,
-        -- the limits of other events
+        -- the same limits as for other events
         CASE
             WHEN abs(from_ns) < 3e18 AND end_s >= from_s AND end_s - from_s < 1e6
                 THEN seconds_to_ns(end_s - from_s)
@@ -82,8 +83,8 @@ SELECT
         ELSE 'kernel'
     END AS category,
     CASE WHEN timed.is_device THEN coalesce(timed.type, timed.name) ELSE timed.name END AS name,
-    CASE WHEN timed.is_device THEN timed.place ELSE 'host' END AS pid,
-    CASE WHEN timed.is_device THEN timed.stream::VARCHAR ELSE timed.place END AS tid,
+    CASE WHEN timed.is_device THEN timed.lane_name ELSE 'host' END AS pid,
+    CASE WHEN timed.is_device THEN timed.stream::VARCHAR ELSE timed.lane_name END AS tid,
     CASE WHEN timed.dur_ns IS NOT NULL THEN timed.from_ns::BIGINT END AS relative_ns,
     timed.dur_ns,
     timed.host_ordinal + 1 AS external_id,

@@ -1,6 +1,6 @@
--- Takes the times of source $source_id out of `staged_megengine`.
+-- Extracts the times of source $source_id from `staged_megengine` to `staged_megengine_times`.
 --
--- `kern` is -1 where an operator launched nothing. MegEngine writes `inf` and `nan` as texts.
+-- `kern` is -1 if an operator launched nothing. MegEngine writes `inf` and `nan` as strings.
 INSERT INTO staged_megengine_times BY NAME
 WITH times AS (
     SELECT
@@ -20,7 +20,7 @@ SELECT
     row_number() OVER (ORDER BY section DESC, ordinal, time.key) - 1 AS ordinal,
     section = 'device' AS is_device,
     key AS opr_key,
-    time.key AS place,
+    time.key AS lane_name,
     try_cast(time.value ->> '$.start' AS DOUBLE) AS start_s,
     nullif(try_cast(time.value ->> '$.kern' AS DOUBLE), -1) AS kern_s,
     try_cast(time.value ->> '$.end' AS DOUBLE) AS end_s

@@ -1,5 +1,5 @@
--- Comp nodes of MegEngine, and what is to be added to their times so that no operator starts
--- before the host dispatched it.
+-- Comp nodes of MegEngine, with the shift to add to their times so that no operator starts before
+-- the host dispatched it.
 -- One row: a comp node.
 CREATE TABLE staged_megengine_comp_nodes (
     source_id INTEGER, comp_node VARCHAR, device BIGINT, stream BIGINT, clock_shift_ns BIGINT

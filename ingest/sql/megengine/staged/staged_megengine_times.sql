@@ -1,11 +1,11 @@
--- Times of the operators of MegEngine, in seconds of the clock that they were read from.
+-- Times of the operators of MegEngine, in seconds of the clock that recorded them.
 -- One row: an operator on a thread of the host, or on a comp node.
 CREATE TABLE staged_megengine_times (
     source_id INTEGER,
-    ordinal BIGINT,  -- of the file: number of its event
+    ordinal BIGINT,  -- number of its event in the file
     is_device BOOLEAN,
     opr_key VARCHAR,
-    place VARCHAR,  -- the thread, or the comp node
+    lane_name VARCHAR,  -- name of the thread or the comp node
     start_s DOUBLE,
     kern_s DOUBLE,
     end_s DOUBLE

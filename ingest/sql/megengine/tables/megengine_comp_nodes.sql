@@ -1,15 +1,16 @@
--- Comp nodes of MegEngine: streams of devices.
+-- Comp nodes of MegEngine, which are streams of devices.
 -- One row: a comp node.
 --
 -- run_id          the run
 -- source_id       the input file
 -- rank            rank of the process
--- comp_node       its name
+-- comp_node       name of the comp node
 -- device          number of the device (`kernels.device`)
 -- stream          stream on the device (`kernels.stream`)
--- clock_shift_ns  what was added to its times in `events` and `kernels`, ns. Its clock counts from
---                 its own first event: this is the least with which no operator starts before the
---                 host dispatched it, nor before what it waits for had ended
+-- clock_shift_ns  shift that was added to its times in `events` and `kernels`, ns. The clock of a
+--                 comp node starts at its first event. The shift is the smallest with which no
+--                 operator starts before the host dispatched it, nor before the work that it waits
+--                 for ended
 SELECT
     node.source_id,
     sources.rank,

@@ -1,14 +1,14 @@
--- Layers inside operators of MegEngine that run a network of their own, as TensorRT measured them.
+-- Layers inside operators of MegEngine that run a network of their own, as measured by TensorRT.
 -- One row: a layer of an operator.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
 -- opr_id     the operator (`megengine_oprs.opr_id`)
--- ordinal    place of the layer in the operator, from 0
+-- ordinal    position of the layer in the operator, from 0
 -- name       name of the layer
--- time_ms    how long it took, ms, as recorded; null where that is no number
--- dur_ns     the same, ns
+-- time_ms    duration as recorded, ms; null if it is not a number
+-- dur_ns     duration, ns
 -- layer      the layer as recorded (JSON)
 WITH layers AS (
     SELECT

@@ -1,25 +1,26 @@
--- Chunks of memory that MegEngine planned before the execution: where they lie, whose they are, and
--- which operators need them.
+-- Chunks of memory that MegEngine planned before the execution, with their addresses, their owners
+-- and when operators need them.
 -- One row: a chunk.
 --
--- A chunk is in use from the operator that first writes a variable in it to the last that reads or
--- writes one. Chunks that are not in use at the same time may share memory.
+-- A chunk is in use from the first operator that writes a variable in it to the last operator that
+-- reads or writes one. Chunks that are not in use at the same time may share memory.
 --
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
 -- chunk_id       name of the chunk
--- address        where it lies; null for an empty one
--- bytes          its size, bytes
--- comp_node      comp node of the variable that it was made for
--- owner_var      the variable that it was made for (`megengine_vars.var_key`)
+-- address        address of the chunk; null for an empty one
+-- bytes          size of the chunk, bytes
+-- comp_node      comp node of the variable that the chunk was made for
+-- owner_var      variable that the chunk was made for (`megengine_vars.var_key`)
 -- owner          name of that variable
--- owner_opr_id   the operator that writes that variable (`megengine_oprs.opr_id`)
--- vars           variables that lie in it
--- is_persistent  whether it keeps its content between executions, as weights do
--- first_ordinal  place in the order of execution from which on it is in use; 0 if it is persistent;
---                null where no operator that was executed uses it
--- last_ordinal   place until which it is in use; the last one if it is persistent
+-- owner_opr_id   operator that writes that variable (`megengine_oprs.opr_id`)
+-- vars           number of variables in the chunk
+-- is_persistent  whether the chunk keeps its content between executions, as weights do
+-- first_ordinal  position in the order of execution at which its use begins; 0 if it is persistent;
+--                null if no executed operator uses it
+-- last_ordinal   position in the order of execution at which its use ends; the last one if it is
+--                persistent
 WITH
 users AS (
     SELECT

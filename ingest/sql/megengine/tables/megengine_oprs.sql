@@ -1,45 +1,51 @@
--- Operators of MegEngine: their times on host and device, what they compute, and what they move.
+-- Operators of MegEngine, with their times on host and device, their operations and the bytes they
+-- read and write.
 -- One row: an operator of a graph.
 --
--- Times in seconds are the file's own numbers; those in ns are rounded. A comp node's clock counts
--- from its own first event, and not from that of the host. A time of an operator is the longest of
--- its comp nodes or threads.
+-- Times in seconds are the numbers in the file; those in ns are rounded. The clock of a comp node
+-- starts at its first event and differs from that of the host. If an operator runs on several comp
+-- nodes or threads, its longest time counts.
 --
 -- run_id                  the run
 -- source_id               the input file
 -- rank                    rank of the process
--- opr_id                  number of the operator in its graph; null where it is no number
--- opr_key                 the operator's key in the file
--- name                    name of the operator; null where the graph does not have it
+-- opr_id                  number of the operator in its graph; null if its key is not a number
+-- opr_key                 key of the operator in the file
+-- name                    name of the operator; null if the graph does not contain it
 -- type                    kind of the operator, such as ConvolutionForward
--- operator_ordinal        place in `graph_exec.operator`, from 0; null where it is not there
--- execution_ordinal       place in `graph_exec.comp_seq`, from 0; null where it was not executed
--- device_time_by_end_s    from start to end on a comp node, s; null without such a time
--- device_time_by_end_ns   the same, ns
--- device_time_by_kern_s   from start to the first kernel, s: what it waited
--- device_time_by_kern_ns  the same, ns
--- host_time_by_end_s      from start to end on a thread of the host, s
--- host_time_by_end_ns     the same, ns
--- host_time_by_kern_s     from start to the first launch, s; null where it launched nothing
--- host_time_by_kern_ns    the same, ns
--- computation_flo         floating-point operations, a multiplication and an addition being two;
---                         null where none were counted
+-- operator_ordinal        position in `graph_exec.operator`, from 0; null if it is not listed there
+-- execution_ordinal       position in `graph_exec.comp_seq`, from 0; null if it was not executed
+-- device_time_by_end_s    time from start to end on a comp node, s; null if not recorded
+-- device_time_by_end_ns   time from start to end on a comp node, ns; null if not recorded
+-- device_time_by_kern_s   time from start to the first kernel on a comp node, s: its waiting time
+-- device_time_by_kern_ns  time from start to the first kernel on a comp node, ns
+-- host_time_by_end_s      time from start to end on a thread of the host, s
+-- host_time_by_end_ns     time from start to end on a thread of the host, ns
+-- host_time_by_kern_s     time from start to the first launch on a thread of the host, s; null if
+--                         it launched nothing
+-- host_time_by_kern_ns    time from start to the first launch on a thread of the host, ns; null if
+--                         it launched nothing
+-- computation_flo         number of floating-point operations; a multiply-add counts as two; null
+--                         if none were counted
 -- memory_bytes            bytes read and written
--- flo_per_s               operations per second of `device_time_by_end_s`; null where that is 0
--- bytes_per_s             bytes per second of it; null where that is 0
+-- flo_per_s               floating-point operations divided by `device_time_by_end_s`; null if that
+--                         is 0
+-- bytes_per_s             bytes read and written divided by `device_time_by_end_s`; null if that is
+--                         0
 -- in_shapes               shapes of the inputs (JSON)
--- in_layouts              their strides, where they are not contiguous (JSON)
+-- in_layouts              strides of the inputs, if they are not contiguous (JSON)
 -- out_shapes              shapes of the outputs (JSON)
 -- params                  parameters of the operator (JSON)
 -- input_vars              variables that it reads (`megengine_vars.var_key`)
 -- output_vars             variables that it writes (`megengine_vars.var_key`)
 -- waits_for               variables of other comp nodes that it waits for
---                         (`megengine_vars.var_key`); null where it waits for none
--- host_times              its times on each thread, s; `kern_s` is null where it launched nothing
--- device_times            its times on each comp node, s
--- extra                   what else the graph says of it (JSON)
+--                         (`megengine_vars.var_key`); null if it waits for none
+-- host_times              times on each thread, s; `kern_s` is null if the operator launched
+--                         nothing
+-- device_times            times on each comp node, s
+-- extra                   other data of the operator in the graph (JSON)
 WITH
-places AS (
+totals AS (
     SELECT
         source_id,
         opr_key,
@@ -50,7 +56,7 @@ places AS (
         list(
             struct_pack(
                 event_id := id_in_run(source_id, ordinal),
-                thread := place,
+                thread := lane_name,
                 start_s := start_s,
                 kern_s := kern_s,
                 end_s := end_s
@@ -59,7 +65,7 @@ places AS (
         list(
             struct_pack(
                 event_id := id_in_run(source_id, ordinal),
-                comp_node := place,
+                comp_node := lane_name,
                 start_s := start_s,
                 kern_s := kern_s,
                 end_s := end_s
@@ -78,11 +84,11 @@ waits AS (
 measured AS (
     SELECT
         operator.*,
-        places.* EXCLUDE (source_id, opr_key),
+        totals.* EXCLUDE (source_id, opr_key),
         nullif(whole_number(operator.footprint ->> '$.computation'), 0) AS computation_flo,
         whole_number(operator.footprint ->> '$.memory') AS memory_bytes
     FROM megengine_operators AS operator
-    LEFT JOIN places USING (source_id, opr_key)
+    LEFT JOIN totals USING (source_id, opr_key)
 )
 
 SELECT

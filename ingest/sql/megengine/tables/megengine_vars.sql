@@ -1,26 +1,26 @@
--- Variables of MegEngine's graphs, and where they lie in memory.
+-- Variables of MegEngine's graphs, with their positions in memory.
 -- One row: a variable.
 --
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
--- var_key          the variable's key in the file
+-- var_key          key of the variable in the file
 -- name             name of the variable
--- comp_node        comp node that it is on
--- opr_id           the operator that writes it (`megengine_oprs.opr_id`)
--- written_ordinal  place of that operator in the order of execution; null if it was not executed
--- read_ordinal     place of the last operator that reads it; null if none does
--- dtype            type of its elements, where its memory was planned
--- var_shape        its shape: as planned, else as inferred (JSON)
--- strides          its strides, in elements, where its memory was planned (JSON)
--- chunk_id         the chunk that it lies in (`megengine_memory_chunks.chunk_id`); null for memory
---                  that was allocated when the operator ran
--- offset_bytes     its place in the chunk, bytes
--- address          where it lay last
--- bytes            how much memory it had there, bytes; null where that is not known
--- flags            what MegEngine notes about it
--- is_persistent    whether it keeps its memory between executions, as weights do
--- forwarded_from   the variable whose memory it shares (`megengine_vars.var_key`)
+-- comp_node        comp node of the variable
+-- opr_id           operator that writes the variable (`megengine_oprs.opr_id`)
+-- written_ordinal  position of that operator in the order of execution; null if it was not executed
+-- read_ordinal     position of the last operator that reads the variable; null if none does
+-- dtype            type of the elements, if memory was planned
+-- var_shape        shape of the variable: as planned, else as inferred (JSON)
+-- strides          strides in elements, if memory was planned (JSON)
+-- chunk_id         chunk that contains the variable (`megengine_memory_chunks.chunk_id`); null for
+--                  memory that was allocated when the operator ran
+-- offset_bytes     offset of the variable in the chunk, bytes
+-- address          last address of the variable
+-- bytes            size of its memory at that address, bytes; null if not known
+-- flags            flags that MegEngine sets on the variable
+-- is_persistent    whether the variable keeps its memory between executions, as weights do
+-- forwarded_from   variable whose memory it shares (`megengine_vars.var_key`)
 SELECT
     var.source_id,
     sources.rank,

@@ -1,23 +1,25 @@
--- What each comp node of MegEngine did from its first start to its last end, by its own clock.
+-- How each comp node of MegEngine spent the time from its first start to its last end, by its own
+-- clock.
 -- One row: a comp node.
 --
--- A comp node runs what the host issued, in order. So it idles between two operators, and between
--- the start of an operator and its first kernel, because the host had issued nothing, unless the
--- operator waits for results of another comp node. The parts add up to the span where operators do
+-- A comp node runs the host's work in order. It idles between two operators, and between the start
+-- of an operator and its first kernel. The reason is that the host had not issued work yet, unless
+-- the operator waits for results of another comp node. The parts add up to the span if operators do
 -- not overlap.
 --
 -- run_id      the run
 -- source_id   the input file
 -- rank        rank of the process
--- comp_node   the comp node
+-- comp_node   name of the comp node
 -- device      number of the device
 -- stream      stream on the device
--- oprs        operators on it
--- span_ns     from the first start to the last end, ns
--- kernel_ns   time of their kernels, ns
--- wait_ns     time from start to first kernel of those that wait for other comp nodes, ns
--- host_ns     the same of the others, ns: the host prepared the kernel
--- between_ns  time between operators, ns: the host had issued none
+-- oprs        number of operators on it
+-- span_ns     time from the first start to the last end, ns
+-- kernel_ns   time in kernels, ns
+-- wait_ns     time from start to first kernel of the operators that wait for other comp nodes, ns
+-- host_ns     time from start to first kernel of all other operators, ns: the host prepares the
+--             kernel
+-- between_ns  time between operators, ns: the host had not issued one
 WITH times AS (
     SELECT
         run_id,

@@ -1,22 +1,23 @@
--- Memory that MegEngine's graphs held: chunks that were planned before the execution, and memory
--- that was allocated for single variables while it ran.
+-- Memory of MegEngine's graphs: chunks that were planned before the execution, and memory that was
+-- allocated for single variables during the execution.
 -- One row: a chunk, or a variable outside of chunks, that ends below address 2^63.
 --
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
--- comp_node      the comp node
+-- comp_node      name of the comp node
 -- kind           chunk, or variable
--- owner_var      the variable, or the one that the chunk was made for (`megengine_vars.var_key`)
+-- owner_var      the variable, or the variable that the chunk was made for
+--                (`megengine_vars.var_key`)
 -- name           name of that variable
--- opr_id         the operator that writes it (`megengine_oprs.opr_id`)
--- address        where it lies
--- bytes          its size, bytes
--- is_persistent  whether it keeps its content between executions, as weights do
--- first_ordinal  place in the order of execution from which on it is in use
--- last_ordinal   place until which it is in use
--- offset_bytes   where it lies, with unused addresses left out, bytes: of a comp node's memory,
---                all ranges that were ever in use stand one above the other
+-- opr_id         operator that writes that variable (`megengine_oprs.opr_id`)
+-- address        start address of the chunk or variable
+-- bytes          size of the chunk or variable, bytes
+-- is_persistent  whether the memory keeps its content between executions, as weights do
+-- first_ordinal  position in the order of execution at which its use begins
+-- last_ordinal   position in the order of execution at which its use ends
+-- offset_bytes   position in the comp node's memory if addresses that were never used are left out,
+--                bytes
 WITH
 pieces AS (
     SELECT

@@ -1,17 +1,17 @@
--- Memory that MegEngine's graphs held while each operator ran.
--- One row: an operator that was executed, and a comp node with memory.
+-- Memory of MegEngine's graphs while each operator ran.
+-- One row: an executed operator, for a comp node with memory.
 --
 -- run_id             the run
 -- source_id          the input file
 -- rank               rank of the process
--- comp_node          the comp node
--- execution_ordinal  place of the operator in the order of execution
+-- comp_node          name of the comp node
+-- execution_ordinal  position of the operator in the order of execution
 -- opr_id             the operator (`megengine_oprs.opr_id`)
--- name               its name
--- live_bytes         memory in use while it ran, bytes: memory that several share counts once
--- persistent_bytes   of it, what keeps its content between executions, as weights do
+-- name               name of the operator
+-- live_bytes         memory in use while the operator ran, bytes; shared memory counts once
+-- persistent_bytes   memory in use that keeps its content between executions, as weights do, bytes
 WITH
--- Relations that are read twice would be materialised for all runs, whatever the query asks for.
+-- DuckDB would materialise relations that are read twice, and so read the rows of all runs.
 nodes AS NOT MATERIALIZED (
     SELECT DISTINCT run_id, source_id, comp_node FROM megengine_memory
 ),
@@ -30,7 +30,7 @@ moments AS NOT MATERIALIZED (
     WHERE opr.execution_ordinal IS NOT NULL
 ),
 
--- What is persistent is in use at all times: it is looked at once.
+-- Persistent memory is always in use, so it is summed only once.
 held AS (
     SELECT
         run_id,

@@ -1,22 +1,24 @@
--- Operators of MegEngine in groups, as `profile_analyze --aggregate` has them.
+-- Operators of MegEngine in groups, as `profile_analyze --aggregate` forms them.
 -- `megengine_record_groups(aggregate, by_type := TRUE, …)`: `aggregate` is max, min, sum or mean.
--- Without `by_type`, all operators of a file are one group, named `all`. The other arguments are
+-- Without `by_type`, all operators of a file form one group, named `all`. The other arguments are
 -- those of `megengine_records`.
 -- One row: a group.
 --
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
--- first_ordinal    place of the first of them in `graph_exec.operator`
+-- first_ordinal    position of the group's first operator in `graph_exec.operator`
 -- type             kind of the operators, or `all`
--- count            operators in the group
--- time_s           the aggregate of their times, s
--- total_s          time by end of all operators of the file, whatever the filters, s
--- computation_flo  the aggregate of their operations; the mean is that over all of them, those
---                  without operations too; null where none have any
--- memory_bytes     the aggregate of the bytes that they read and write, likewise
--- flo_per_s        the former by the time: infinite for a time of 0, and then NaN for no operations
--- bytes_per_s      the latter by the time, likewise
+-- count            number of operators in the group
+-- time_s           aggregate of the operators' times, s
+-- total_s          sum of the times by end of all operators of the file, regardless of filters, s
+-- computation_flo  aggregate of the operators' floating-point operations; the mean also counts
+--                  operators without operations; null if none have any
+-- memory_bytes     aggregate of the bytes that the operators read and write; the mean also counts
+--                  operators without bytes; null if none have any
+-- flo_per_s        `computation_flo` divided by `time_s`: infinite for a time of 0, NaN if both are
+--                  0
+-- bytes_per_s      `memory_bytes` divided by `time_s`: infinite for a time of 0, NaN if both are 0
 CREATE MACRO megengine_record_groups(
     aggregate,
     by_type := TRUE,

@@ -1,26 +1,27 @@
--- Operators of MegEngine as `profile_analyze` takes them: those that have a time, filtered.
+-- Operators of MegEngine that have a time, with the filters of `profile_analyze`.
 -- `megengine_records(side := 'device', time_key := 'end', types := NULL, opr_name := NULL,
 -- input_dtype := NULL, min_time := NULL, max_time := NULL)`: times of the `device` or the `host`,
--- by the key `end` or `kern`. `types` is a list. `opr_name` is a regular expression for the
--- beginning of the name. An operator is of an `input_dtype` if one of its inputs is. Times are in
--- seconds, and both limits are included.
+-- with the key `end` or `kern`. `types` is a list. `opr_name` is a regular expression for the
+-- beginning of the name. An operator matches `input_dtype` if one of its inputs has that type.
+-- Times are in seconds, and both limits are included.
 -- One row: an operator.
 --
 -- run_id            the run
 -- source_id         the input file
 -- rank              rank of the process
--- operator_ordinal  place in `graph_exec.operator`
+-- operator_ordinal  position of the operator in `graph_exec.operator`
 -- opr_id            number of the operator
 -- name              name of the operator
 -- type              kind of the operator
--- time_s            its time, s
--- total_s           time by end of all operators of the file, whatever the filters, s
--- computation_flo   floating-point operations; null where none were counted
+-- time_s            time of the operator, s
+-- total_s           sum of the times by end of all operators of the file, regardless of filters, s
+-- computation_flo   number of floating-point operations; null if none were counted
 -- memory_bytes      bytes read and written
--- flo_per_s         operations per second: infinite for a time of 0, and then NaN for no operations
--- bytes_per_s       bytes per second, likewise
+-- flo_per_s         `computation_flo` divided by `time_s`: infinite for a time of 0, NaN if both
+--                   are 0
+-- bytes_per_s       `memory_bytes` divided by `time_s`: infinite for a time of 0, NaN if both are 0
 -- in_shapes         shapes of the inputs (JSON)
--- in_layouts        their strides, where they are not contiguous (JSON)
+-- in_layouts        strides of the inputs, if they are not contiguous (JSON)
 -- out_shapes        shapes of the outputs (JSON)
 CREATE MACRO megengine_records(
     side := 'device',

@@ -1,17 +1,19 @@
--- Operators of MegEngine by their type: time on device and host, what they compute and move.
--- One row: a type of operators of a file.
+-- Operators of MegEngine by type: time on device and host, operations, and bytes read and written.
+-- One row: a type of operators in a file.
 --
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
 -- type             kind of the operators
--- oprs             operators of the type that have a time
--- device_time_ns   sum of their times by end on comp nodes, ns; null without such a time
--- host_time_ns     sum of their times by end on the host, ns; null without such a time
--- computation_flo  sum of their operations; null where none were counted
--- memory_bytes     sum of the bytes that they read and write
--- flo_per_s        operations per second of `device_time_ns`; null where that is 0
--- bytes_per_s      bytes per second of it; null where that is 0
+-- oprs             number of operators of the type that have a time
+-- device_time_ns   sum of the operators' times by end on comp nodes, ns; null if not recorded
+-- host_time_ns     sum of the operators' times by end on the host, ns; null if not recorded
+-- computation_flo  total number of floating-point operations; null if none were counted
+-- memory_bytes     total of the bytes that the operators read and write
+-- flo_per_s        floating-point operations divided by `device_time_ns`, per second; null if that
+--                  is 0
+-- bytes_per_s      bytes read and written divided by `device_time_ns`, per second; null if that is
+--                  0
 SELECT
     run_id,
     source_id,

@@ -1,5 +1,6 @@
--- Moments at which a device's allocator acted, to place marks and steps among its actions.
--- One row: a moment, and the last action in it; of sources that have marks or steps.
+-- Times at which a device's allocator acted, to find the position of marks and steps among its
+-- actions.
+-- One row: a time, with the last action at that time; only for sources that have marks or steps.
 SELECT source_id, device_label, time_ns, max(ordinal) AS ordinal
 FROM memory_actions
 WHERE

@@ -1,6 +1,6 @@
--- What ran when memory was allocated: the innermost operator and the innermost module.
--- One row: a moment of an allocation inside at least one of them.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- The innermost operator and the innermost module that ran when memory was allocated.
+-- One row: the time of an allocation inside at least one of them.
+-- Materialised: DuckDB then knows its size when it plans a join.
 SELECT
     lane,
     from_ns,

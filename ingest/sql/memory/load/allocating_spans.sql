@@ -1,5 +1,5 @@
--- Operators and modules that may be around an allocation: on the lane of their thread and, where a
--- snapshot asks for it, on the lane of their rank.
+-- Operators and modules that may be around an allocation: on the lane of their thread and, if an
+-- allocation of a snapshot needs it, on the lane of their rank.
 -- One row: an operator or module on a lane.
 WITH spans AS (
     SELECT

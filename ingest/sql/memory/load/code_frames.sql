@@ -1,4 +1,4 @@
--- Frames of memory snapshots, with the file as it reads best and what kind of code it is.
+-- Frames of memory snapshots, with the name of the file and the kind of code.
 -- One row: a frame.
 -- Materialised: its regular expressions are slow, and several relations read it.
 SELECT

@@ -1,4 +1,4 @@
--- What the allocators of a run did, as recorded: in snapshots, memory timelines and traces.
+-- Actions of the run's allocators as recorded in snapshots, memory timelines and traces.
 -- One row: an action, as in `staged_actions`.
 FROM staged_actions
 UNION ALL BY NAME

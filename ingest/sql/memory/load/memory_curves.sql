@@ -1,4 +1,4 @@
--- The memory of each device after each of its actions, less what there was at the start.
+-- The memory of each device after each of its actions, relative to its start.
 -- One row: an action.
 -- Filled by: replay(memory_devices, memory_actions)
 CREATE TABLE memory_curves (

@@ -1,6 +1,6 @@
--- Devices whose memory a source tells of.
--- One row: a device in a source.
--- Materialised: `device_id` is a row number, and the replay asks for each device.
+-- Devices whose memory a source records.
+-- One row: a device in an input file.
+-- Materialised: `device_id` is a row number, and the replay queries it for each device.
 SELECT
     (row_number() OVER (ORDER BY source_id, device_label) - 1)::INTEGER AS device_id,
     source_id,

@@ -1,7 +1,7 @@
--- What is odd about the memory of a source.
+-- Warnings about the memory recorded in a source.
 -- One row: a warning.
 WITH
--- What the curve of a genuine snapshot ends at: its active blocks.
+-- The curve of a genuine snapshot ends at the bytes of its active blocks.
 ends AS (
     SELECT
         starts.source_id,
@@ -44,8 +44,8 @@ SELECT
     source_id,
     'memory_curve_mismatch' AS code,
     format(
-        '{}: the memory curve ends at {:,} bytes, the active blocks hold {:,}: the file is not as '
-        || 'PyTorch wrote it',
+        '{}: the memory curve ends at {:,} bytes, but the active blocks hold {:,} bytes; the file '
+        || 'may have been changed since PyTorch wrote it',
         device_label, curve_bytes, block_bytes
     ) AS message
 FROM ends
@@ -54,7 +54,7 @@ UNION ALL
 SELECT
     source_id,
     'memory_without_history' AS code,
-    format('{}: the snapshot has no history: only its state is known', device_label) AS message
+    format('{}: the snapshot has no history, only its final state', device_label) AS message
 FROM ends
 WHERE actions = 0
 UNION ALL
@@ -62,7 +62,7 @@ SELECT
     source_id,
     'memory_events_missing' AS code,
     format(
-        '{}: {} time{} the memory allocated changes by more than was recorded: events are missing',
+        '{}: {} change{} of the allocated memory without a recorded event; events are missing',
         device_label, jumps, if(jumps = 1, '', 's')
     ) AS message
 FROM jumps
@@ -71,8 +71,8 @@ SELECT
     devices.source_id,
     'memory_over_reserved' AS code,
     format(
-        '{}: after {} action{} there is more in use than the allocator holds: the file is not as '
-        || 'PyTorch wrote it',
+        '{}: after {} action{}, more memory is in use than the allocator holds; the file may have '
+        || 'been changed since PyTorch wrote it',
         any_value(devices.device_label), count(*), if(count(*) = 1, '', 's')
     ) AS message
 FROM memory_totals AS totals
@@ -84,7 +84,7 @@ SELECT
     source_id,
     'memory_without_totals' AS code,
     string_agg(DISTINCT device_label, ', ' ORDER BY device_label)
-    || ': no totals of memory were recorded: it counts from the first event' AS message
+    || ': no memory totals were recorded, so memory is counted from the first event' AS message
 FROM memory_actions
 WHERE origin = 'trace' AND recorded_allocated_bytes IS NULL
 GROUP BY source_id
@@ -93,7 +93,7 @@ SELECT
     source_id,
     'memory_without_addresses' AS code,
     string_agg(device_label, ', ' ORDER BY device_label)
-    || ': no addresses were recorded: allocations cannot be followed' AS message
+    || ': no addresses were recorded, so allocations cannot be followed' AS message
 FROM (
     SELECT source_id, device_label
     FROM memory_actions

@@ -1,4 +1,4 @@
--- Lives of all allocations, in ordinals of the actions of their device.
+-- Lives of all allocations, as ordinals of the actions of their device.
 -- One row: an allocation, as in `replayed_lives`.
 FROM replayed_lives
 UNION ALL BY NAME

@@ -1,12 +1,12 @@
--- The most memory in use in stretches of time, where the memory was recorded on the same clock:
--- `memory_peaks(stretches)`, of a relation like `step_stretches`.
+-- The most memory in use in each of the given steps, if memory was recorded on the same clock:
+-- `memory_peaks(step_intervals)`. The argument is the name of a relation like `step_stretches`.
 -- One row: a device in a step of an input file; `device` is its number, null for the host.
 --
--- What was in use as a stretch began counts too. Of several files that know a device, a snapshot
--- goes first, then a trace, then a memory timeline.
-CREATE MACRO memory_peaks(stretches) AS TABLE
+-- Memory in use when a step begins counts too. If several files record a device, a snapshot is
+-- preferred to a trace, and a trace to a memory timeline.
+CREATE MACRO memory_peaks(step_intervals) AS TABLE
     WITH
-    -- At a moment, the last action says what was in use.
+    -- The last action at a time determines the memory in use after it.
     moments AS (
         SELECT
             totals.device_id,
@@ -20,7 +20,7 @@ CREATE MACRO memory_peaks(stretches) AS TABLE
         GROUP BY totals.device_id, actions.time_ns
     ),
 
-    -- The files with steps of the rank whose memory it is.
+    -- The files that have steps of the same rank.
     devices AS (
         SELECT
             memory.device_id,
@@ -29,29 +29,29 @@ CREATE MACRO memory_peaks(stretches) AS TABLE
             device_of(memory.device_label) AS device,
             memory.first_ns,
             memory.last_ns,
-            of_steps.source_id
+            step_source.source_id
         FROM memory_devices AS memory
-        INNER JOIN staged_sources AS of_memory ON memory.source_id = of_memory.source_id
-        INNER JOIN staged_sources AS of_steps ON of_memory.rank = of_steps.rank
+        INNER JOIN staged_sources AS memory_source ON memory.source_id = memory_source.source_id
+        INNER JOIN staged_sources AS step_source ON memory_source.rank = step_source.rank
     ),
 
     reached AS (
-        SELECT devices.*, stretch.step, moments.peak_bytes AS bytes
+        SELECT devices.*, span.step, moments.peak_bytes AS bytes
         FROM moments
         INNER JOIN devices ON moments.device_id = devices.device_id
-        ASOF INNER JOIN query_table(stretches) AS stretch
-            ON devices.source_id = stretch.source_id AND moments.time_ns >= stretch.start_ns
-        WHERE moments.time_ns < stretch.end_ns
+        ASOF INNER JOIN query_table(step_intervals) AS span
+            ON devices.source_id = span.source_id AND moments.time_ns >= span.start_ns
+        WHERE moments.time_ns < span.end_ns
         UNION ALL
-        SELECT devices.*, stretch.step, moments.used_bytes AS bytes
+        SELECT devices.*, span.step, moments.used_bytes AS bytes
         FROM devices
-        INNER JOIN query_table(stretches) AS stretch
+        INNER JOIN query_table(step_intervals) AS span
             ON
-                devices.source_id = stretch.source_id
-                AND devices.first_ns < stretch.end_ns
-                AND devices.last_ns >= stretch.start_ns
+                devices.source_id = span.source_id
+                AND devices.first_ns < span.end_ns
+                AND devices.last_ns >= span.start_ns
         ASOF INNER JOIN moments
-            ON devices.device_id = moments.device_id AND stretch.start_ns >= moments.time_ns
+            ON devices.device_id = moments.device_id AND span.start_ns >= moments.time_ns
     ),
 
     highest AS (

@@ -1,6 +1,6 @@
--- The memory of each device before its first action. Without a trace's totals, that is the least
--- that it can have been; without any segment in a snapshot, what was reserved is not known.
--- One row: a device in a source.
+-- The memory of each device before its first action. If a trace has no totals, this is a lower
+-- bound. If a snapshot has no segments, the reserved memory is not known.
+-- One row: a device in an input file.
 -- Materialised: several relations read it.
 WITH
 allocations AS (

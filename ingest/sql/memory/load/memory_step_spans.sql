@@ -1,5 +1,5 @@
--- The steps of each device's memory, in actions of its allocator in place of time, for
--- `step_moments`; `source_id` is the device.
+-- The steps of each device's memory for `step_moments`, with numbers of allocator actions instead
+-- of times. `source_id` is the device.
 -- One row: a step with at least one action.
 SELECT
     devices.device_id AS source_id,

@@ -1,7 +1,7 @@
--- Lives of allocations, in ordinals of the actions of their device. `alloc_ordinal` is null where
--- the allocation was there at the start, `free_ordinal` where it was still there at the end. It
--- counts as allocated up to `free_requested_ordinal`, which is -1 where the free had been requested
--- before the trace began.
+-- Lives of allocations, as ordinals of the actions of their device. `alloc_ordinal` is null if the
+-- allocation was there at the start, `free_ordinal` if it was still there at the end. It counts as
+-- allocated up to `free_requested_ordinal`, which is -1 if the free was requested before the trace
+-- began.
 -- One row: an allocation that an action begins or ends.
 -- Filled by: replay(memory_devices, memory_actions)
 CREATE TABLE replayed_lives (
@@ -11,7 +11,7 @@ CREATE TABLE replayed_lives (
     alloc_ordinal BIGINT,
     free_requested_ordinal BIGINT,
     free_ordinal BIGINT,
-    action_id BIGINT,  -- the first that is known of it
+    action_id BIGINT,  -- its first recorded action
     alloc_ns BIGINT,
     free_requested_ns BIGINT,
     free_ns BIGINT,

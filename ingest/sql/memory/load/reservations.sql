@@ -1,8 +1,8 @@
--- Stretches of device memory that the allocator held, each from the allocation of its segment to
--- its release.
--- One row: a segment, or a part of an expandable one; `alloc_ordinal` and `free_ordinal` are those
--- of the actions that begin and end it.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Ranges of device memory that the allocator held, each from the allocation of its segment to its
+-- release.
+-- One row: a segment, or a part of an expandable one; `alloc_ordinal` and `free_ordinal` are the
+-- actions that begin and end it.
+-- Materialised: DuckDB then knows its size when it plans a join.
 WITH
 turns AS (
     SELECT

@@ -1,7 +1,8 @@
--- The same ranges, with those of expandable segments cut at every edge of any range. Such segments
--- are mapped and unmapped in parts of any size; the parts begin and end like whole segments.
+-- The ranges of `reserved_ranges`, with those of expandable segments cut at every edge of any
+-- range. Such segments are mapped and unmapped in parts of any size. The parts begin and end like
+-- complete segments.
 -- One row: a range, or a part of one.
--- Materialised: its reader asks for it more than once.
+-- Materialised: its reader uses it more than once.
 WITH
 edges AS (
     SELECT source_id, device_label, address AS edge FROM reserved_ranges WHERE is_part

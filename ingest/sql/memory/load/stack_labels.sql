@@ -1,11 +1,12 @@
--- What each stack says of who asked for the memory.
+-- The user's frame and the module of each stack.
 -- One row: a stack.
 -- Materialised: several relations read it.
 --
 -- `user_frame` is the innermost frame of the user's own Python: outside of installed packages and
--- Python's own library. Where there is none, it is the innermost Python frame. Where there is no
--- Python, as in autograd's threads, it is the node of the backward pass that was running, else the
--- innermost operator, else the innermost frame that is neither the unwinder's nor the allocator's.
+-- the standard library. If there is none, it is the innermost Python frame. If there is no Python,
+-- as in autograd's threads, it is the node of the backward pass that was running, else the
+-- innermost operator, else the innermost frame that belongs to neither the unwinder nor the
+-- allocator.
 WITH
 placed AS (
     SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS position
@@ -18,7 +19,7 @@ called AS (
         placed.position,
         frame.*,
         concat(frame.basename, ':' || frame.line, ' ', frame.function) AS label,
-        -- a module's own code is what _call_impl, the next Python frame outwards, has called
+        -- _call_impl, the next Python frame outwards, calls a module's own code
         lead(frame.function) OVER outwards = '_call_impl' AND frame.is_python AS is_forward,
         CASE WHEN NOT frame.is_python THEN nullif(regexp_extract(
             frame.function,

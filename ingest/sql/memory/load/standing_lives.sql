@@ -1,10 +1,10 @@
--- Blocks that were in use when the snapshot was taken and of which its actions say nothing: they
--- live on throughout. Where the free of such a block is pending, an action may tell when it was
--- requested.
+-- Blocks that were in use when the snapshot was taken, but that no action allocated. They live
+-- during the entire recording. If the free of such a block is pending, an action may show when it
+-- was requested.
 -- One row: a block, with columns of `replayed_lives`.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: DuckDB then knows its size when it plans a join.
 WITH
-asked AS (
+requests AS (
     SELECT
         source_id,
         device_label,
@@ -22,9 +22,9 @@ asked AS (
     GROUP BY source_id, device_label, address
 ),
 
--- A free that was requested, and not completed since.
+-- Frees that were requested, but not completed since.
 pending AS (
-    SELECT * FROM asked WHERE requested_ordinal > coalesce(completed_ordinal, -1)
+    SELECT * FROM requests WHERE requested_ordinal > coalesce(completed_ordinal, -1)
 )
 
 SELECT

@@ -1,5 +1,6 @@
--- When memory was allocated, on a lane. Allocations of a trace name their thread. A snapshot names
--- none: its lane is the whole rank, and its clock counts Unix time in whole microseconds.
+-- The time of each allocation, on a lane. Allocations in a trace have a thread. Those in a snapshot
+-- have none, so their lane is the entire rank. A snapshot's clock counts Unix time in complete
+-- microseconds.
 -- One row: an allocation whose start is known.
 -- Materialised: several relations read it.
 SELECT

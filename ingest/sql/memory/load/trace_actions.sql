@@ -1,8 +1,8 @@
--- The `[memory]` instants of the traces as actions: a free where the bytes are negative, else an
--- allocation. Old traces have neither addresses nor totals. Sizes beyond a petabyte are no memory:
--- such instants remain in `other_events` only. Devices have PyTorch's own names; it calls ROCm's
--- devices `cuda` too.
--- One row: an action. `ordinal` is by time, then by the order of the file.
+-- The `[memory]` events of the traces as actions: a free if the bytes are negative, else an
+-- allocation. Old traces have neither addresses nor totals. Sizes beyond a petabyte are not memory:
+-- such events remain in `other_events` only. Devices have PyTorch's names, which are `cuda` for
+-- ROCm's devices too.
+-- One row: an action. `ordinal` orders by time, then by the order of the file.
 -- Materialised: it parses JSON, and several relations read it.
 WITH instants AS (
     SELECT

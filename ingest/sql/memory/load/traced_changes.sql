@@ -1,6 +1,6 @@
--- How much the traces' `[memory]` events had added by each moment, of the host's memory and of all
--- devices' together.
--- One row: a moment at which memory changed in a source.
+-- The bytes that the traces' `[memory]` events have added up to each time, for the host's memory
+-- and for the memory of all devices together.
+-- One row: a time at which memory changed in a source.
 -- Materialised: ASOF joins read it.
 SELECT
     source_id,

@@ -1,3 +1,2 @@
--- `before_trace()`: the name under which memory is counted that was allocated before the trace
--- began.
+-- `before_trace()`: the name of the owner of memory that was allocated before the trace began.
 CREATE MACRO before_trace() AS '(before the trace)';

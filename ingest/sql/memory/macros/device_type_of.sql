@@ -1,3 +1,3 @@
--- `device_type_of(label)`: the type of a device that torch calls `label`: `cuda` of `cuda:0`, `cpu`
--- of `cpu`.
+-- `device_type_of(label)`: the type in torch's name of a device: `cuda` for `cuda:0`, `cpu` for
+-- `cpu`.
 CREATE MACRO device_type_of(label) AS split_part(label, ':', 1);

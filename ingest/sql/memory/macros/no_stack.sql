@@ -1,2 +1,2 @@
--- `no_stack()`: the name under which memory is counted whose stack was not recorded.
+-- `no_stack()`: the name of the owner of memory without a recorded stack.
 CREATE MACRO no_stack() AS '(no stack)';

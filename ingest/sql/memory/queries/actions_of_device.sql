@@ -1,6 +1,6 @@
--- The actions of device $device_id as the replay needs them. Roles: 1 allocates, 2 frees, 3 asks
--- for a free, 4 completes one; 0 has nothing to do with an allocation, or no address. What is null
--- is the least number there is.
+-- The actions of device $device_id in the form that the replay needs. Roles: 1 allocates, 2 frees,
+-- 3 requests a free, 4 completes a free; 0 does not concern an allocation, or has no address. The
+-- lowest BIGINT stands for null.
 -- One row: an action.
 SELECT
     ordinal,

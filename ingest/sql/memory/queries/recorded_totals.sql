@@ -1,5 +1,5 @@
--- What a trace or timeline itself says of the totals of device $device_id. What is null is the
--- least number there is.
+-- The memory totals of device $device_id that a trace or timeline itself records. The lowest BIGINT
+-- stands for null.
 -- One row: an action.
 SELECT
     ordinal,

@@ -1,4 +1,5 @@
--- The actions of a snapshot (`snapshot_events`), source $source_id, with today's units and names.
+-- Adds the actions of a snapshot (`snapshot_events`), source $source_id, to `staged_actions`, in
+-- current units and names.
 INSERT INTO staged_actions BY NAME
 SELECT
     id_in_run($source_id, device * 2_000_000_000::BIGINT + ordinal) AS action_id,

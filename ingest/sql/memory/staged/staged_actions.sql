@@ -1,16 +1,16 @@
--- What the allocators of a run did, as it stands in the files, before any meaning is given to it.
+-- Actions of the run's allocators as recorded in the files, before interpretation.
 -- One row: an action of a snapshot, or of a memory timeline (with a category, without an address).
 CREATE TABLE staged_actions (
     action_id BIGINT,  -- unique in the run: id_in_run(source_id, number)
     source_id INTEGER,
     origin VARCHAR,  -- snapshot or timeline
-    device_label VARCHAR,  -- what torch calls the device: cuda:0, cpu
-    ordinal BIGINT,  -- actions of the device before it, in the source
+    device_label VARCHAR,  -- torch's name of the device: cuda:0, cpu
+    ordinal BIGINT,  -- number of earlier actions of the device in the source
     time_ns BIGINT,
     action VARCHAR,
     address UBIGINT,
     bytes BIGINT,
-    change_bytes BIGINT,  -- signed, where a trace or timeline says so
+    change_bytes BIGINT,  -- signed, if a trace or timeline records it
     stream BIGINT,
     pool VARCHAR,
     stack_id INTEGER,
@@ -19,7 +19,7 @@ CREATE TABLE staged_actions (
     compile_context VARCHAR,
     user_metadata VARCHAR,
     device_free_bytes BIGINT,
-    recorded_allocated_bytes BIGINT,  -- totals as the trace has them
+    recorded_allocated_bytes BIGINT,  -- totals as recorded in the trace
     recorded_reserved_bytes BIGINT,
     event_id BIGINT,
     other JSON

@@ -1,4 +1,4 @@
--- What the segments were divided into when the snapshot was taken.
+-- Blocks that the segments consisted of when the snapshot was taken.
 -- One row: a block.
 CREATE TABLE staged_blocks (
     source_id INTEGER,

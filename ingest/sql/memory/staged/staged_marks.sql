@@ -1,4 +1,4 @@
--- Starts and ends of annotations that a snapshot holds.
+-- Starts and ends of the annotations in a snapshot.
 -- One row: a start or an end.
 CREATE TABLE staged_marks (
     source_id INTEGER,

@@ -1,5 +1,5 @@
--- Allocations, each from the action that allocated it to the one that freed it: what the memory
--- curve is made of.
+-- Allocations, each from the action that allocated it to the action that freed it. The memory curve
+-- is the sum of these allocations.
 -- One row: an allocation.
 --
 -- run_id                  the run
@@ -8,33 +8,35 @@
 -- device_type             cuda, cpu, xpu, …
 -- device                  number of the device; null for the CPU
 -- allocation_id           number of the allocation, unique in the run
--- origin                  `traced`: its allocation was recorded. `before_trace`: only its free was.
---                         `snapshot_only`: neither, but it was there when the snapshot was taken
--- address                 where it lay
--- bytes                   its size: as requested, of a snapshot; as allocated, of a trace
--- alloc_ns                Unix time of the allocation, ns; null before the trace
--- free_requested_ns       Unix time at which its free was requested, ns; null where it was not
--- free_ns                 Unix time at which it was free, ns; null where it lived to the end
--- alloc_ordinal           action that allocated it (`memory_events.ordinal`); null: before the
+-- origin                  `traced`: the allocation was recorded. `before_trace`: only its free was
+--                         recorded. `snapshot_only`: neither was recorded, but it was in use when
+--                         the snapshot was taken
+-- address                 address of the memory
+-- bytes                   size, bytes: the requested size in a snapshot, the allocated size in a
 --                         trace
--- free_requested_ordinal  action that requested its free (`memory_events.ordinal`); -1: before the
---                         trace
--- free_ordinal            action that freed it (`memory_events.ordinal`); null where it lived to
---                         the end
--- stream                  stream it was allocated for
--- pool                    ids of its private pool; (0, 0) is the common one
+-- alloc_ns                Unix time of the allocation, ns; null if it was made before the trace
+-- free_requested_ns       Unix time at which its free was requested, ns; null if it was not
+-- free_ns                 Unix time at which it was freed, ns; null if it lived to the end
+-- alloc_ordinal           action that allocated it (`memory_events.ordinal`); null if that was
+--                         before the trace
+-- free_requested_ordinal  action that requested its free (`memory_events.ordinal`); -1 if that was
+--                         before the trace
+-- free_ordinal            action that freed it (`memory_events.ordinal`); null if it lived to the
+--                         end
+-- stream                  stream that it was allocated for
+-- pool                    ids of its private pool; (0, 0) is the common pool
 -- stack_id                stack that allocated it (`stacks.stack_id`)
 -- free_stack_id           stack that freed it (`stacks.stack_id`)
--- category                what it was for, where recorded
--- compile_context         compilation it belonged to, where recorded
--- op_id                   the innermost cpu_op around the allocation (`ops.event_id`), where the
---                         run has a trace of the rank on the same clock
--- op                      its name
--- module                  innermost nn.Module around it: as the trace names it, else as its stack
---                         shows
+-- category                purpose of the memory, if recorded
+-- compile_context         compilation that the allocation belongs to, if recorded
+-- op_id                   innermost cpu_op around the allocation (`ops.event_id`), if the run has a
+--                         trace of the rank on the same clock
+-- op                      name of that operator
+-- module                  innermost nn.Module around the allocation: from the trace if that names
+--                         one, else from the stack
 -- step                    innermost step in which it was allocated (`memory_steps.step`)
 WITH
--- What is told of all actions is looked up for the first that is known of each life.
+-- Stream, pool, category and compile context come from the first recorded action of a life.
 known AS (
     SELECT
         lives.*,
@@ -101,6 +103,6 @@ INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
 LEFT JOIN timed_allocs AS timed ON known.action_id = timed.action_id
 LEFT JOIN allocating_ops AS ops ON timed.lane = ops.lane AND timed.from_ns = ops.from_ns
 LEFT JOIN stack_labels ON known.stack_id = stack_labels.stack_id
--- In actions in place of time.
+-- Positions in `memory_step_spans` are numbers of actions, not times.
 ASOF LEFT JOIN step_moments('memory_step_spans') AS moment
     ON known.device_id = moment.source_id AND known.alloc_ordinal >= moment.from_ns;

@@ -1,4 +1,4 @@
--- Stretches of time that a program named, as snapshots record them.
+-- Intervals that the program annotated with a name, as recorded in memory snapshots.
 -- One row: an annotation, from its start to its end.
 --
 -- run_id         the run
@@ -6,18 +6,18 @@
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- name           its name
--- start_ns       Unix time at which it began, ns; null where only its end was recorded
--- end_ns         Unix time at which it ended, ns; null where only its start was recorded
--- start_ordinal  actions of the device before its start
--- end_ordinal    actions of the device before its end
+-- name           name of the annotation
+-- start_ns       Unix time of the start, ns; null if only the end was recorded
+-- end_ns         Unix time of the end, ns; null if only the start was recorded
+-- start_ordinal  number of the device's actions before the start
+-- end_ordinal    number of the device's actions before the end
 WITH
 nested AS (
     SELECT
         *,
         sum(if(stage = 'START', 1, -1)) OVER (
             PARTITION BY source_id, device_label, name ORDER BY ordinal ROWS UNBOUNDED PRECEDING
-        ) + if(stage = 'START', 0, 1) AS depth  -- an end is as deep as its start
+        ) + if(stage = 'START', 0, 1) AS depth  -- an end has the depth of its start
     FROM staged_marks
 ),
 
@@ -31,7 +31,7 @@ paired AS (
     WINDOW at_depth AS (PARTITION BY source_id, device_label, name, depth ORDER BY ordinal)
 ),
 
-stretches AS (
+intervals AS (
     SELECT
         source_id,
         device_label,
@@ -44,25 +44,25 @@ stretches AS (
 )
 
 SELECT
-    stretches.source_id,
+    intervals.source_id,
     sources.rank,
-    device_type_of(stretches.device_label) AS device_type,
-    device_of(stretches.device_label) AS device,
-    stretches.name,
-    stretches.start_ns,
-    stretches.end_ns,
-    CASE WHEN stretches.start_ns IS NOT NULL THEN coalesce(at_start.ordinal + 1, 0) END
+    device_type_of(intervals.device_label) AS device_type,
+    device_of(intervals.device_label) AS device,
+    intervals.name,
+    intervals.start_ns,
+    intervals.end_ns,
+    CASE WHEN intervals.start_ns IS NOT NULL THEN coalesce(at_start.ordinal + 1, 0) END
         AS start_ordinal,
-    CASE WHEN stretches.end_ns IS NOT NULL THEN coalesce(at_end.ordinal + 1, 0) END AS end_ordinal
-FROM stretches
+    CASE WHEN intervals.end_ns IS NOT NULL THEN coalesce(at_end.ordinal + 1, 0) END AS end_ordinal
+FROM intervals
 INNER JOIN staged_sources AS sources USING (source_id)
 ASOF LEFT JOIN action_moments AS at_start
     ON
-        stretches.source_id = at_start.source_id
-        AND stretches.device_label = at_start.device_label
-        AND stretches.start_ns > at_start.time_ns
+        intervals.source_id = at_start.source_id
+        AND intervals.device_label = at_start.device_label
+        AND intervals.start_ns > at_start.time_ns
 ASOF LEFT JOIN action_moments AS at_end
     ON
-        stretches.source_id = at_end.source_id
-        AND stretches.device_label = at_end.device_label
-        AND stretches.end_ns > at_end.time_ns;
+        intervals.source_id = at_end.source_id
+        AND intervals.device_label = at_end.device_label
+        AND intervals.end_ns > at_end.time_ns;

@@ -1,4 +1,4 @@
--- What the segments were divided into when the snapshot was taken.
+-- Blocks that the segments consisted of when the snapshot was taken.
 -- One row: a block.
 --
 -- run_id           the run
@@ -6,13 +6,13 @@
 -- rank             rank of the process
 -- device_type      cuda, cpu, xpu, …
 -- device           number of the device; null for the CPU
--- segment_id       the segment it lies in (`memory_segments.segment_id`)
--- address          where it begins
--- bytes            its size, bytes
--- requested_bytes  what was asked for; of an inactive block, when it was last used
+-- segment_id       segment that contains the block (`memory_segments.segment_id`)
+-- address          start address of the block
+-- bytes            size of the block, bytes
+-- requested_bytes  requested size, bytes; of an inactive block, the size that was requested last
 -- state            active_allocated, active_pending_free (freed, but a stream may still use it) or
 --                  inactive
--- stack_id         stack that allocated it (`stacks.stack_id`); null where none was recorded
+-- stack_id         stack that allocated the block (`stacks.stack_id`); null if none was recorded
 SELECT
     block.source_id,
     sources.rank,

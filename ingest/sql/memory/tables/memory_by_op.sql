@@ -1,21 +1,23 @@
--- What operators did to the memory of a device, as torch's own key_averages counts it: every
--- `[memory]` event from an operator's start to its end is the operator's, of whatever thread, and
--- its own are those of no operator inside it (torch also takes Python frames for operators, where
--- they were recorded, and `key_averages` with it, which has the memory of all devices together). A
--- call that is all that its caller of the same name does is counted with it.
--- One row: an operator's name on one device of one rank of a run.
--- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
+-- Memory that operators allocated and freed on each device, counted as torch's own key_averages
+-- counts it. Every `[memory]` event between an operator's start and end counts for the operator, on
+-- any thread. It counts as the operator's own memory if no inner operator contains the event. If
+-- Python frames were recorded, torch counts them as operators too; this table does not. The view
+-- `key_averages` does, but it sums the memory of all devices. A call that is the only call inside a
+-- caller of the same name is counted together with its caller.
+-- One row: the calls of an operator, for one device in an input file.
+-- Materialised: DuckDB plans it with all its optimizers; one of them is switched off when files are
+-- written.
 --
 -- run_id                the run
 -- source_id             the input file
 -- rank                  rank of the process
--- device_type           type of the device whose memory it is: cuda, cpu, xpu, …
--- device                its number; null for the CPU
--- op                    operator or annotation
--- calls                 its calls
--- self_bytes            bytes allocated less bytes freed, outside of operators inside it
--- total_bytes           the same with those inside it
--- self_allocated_bytes  bytes allocated, outside of operators inside it
+-- device_type           type of the device that has the memory: cuda, cpu, xpu, …
+-- device                number of that device; null for the CPU
+-- op                    name of the operator or annotation
+-- calls                 number of calls
+-- self_bytes            bytes allocated minus bytes freed, excluding operators inside the calls
+-- total_bytes           bytes allocated minus bytes freed, including operators inside the calls
+-- self_allocated_bytes  bytes allocated, excluding operators inside the calls
 WITH
 instants AS (
     SELECT

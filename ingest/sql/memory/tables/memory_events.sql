@@ -1,34 +1,35 @@
--- What the allocators did, action by action, with the totals after each.
+-- Actions of the memory allocators, with the totals after each action.
 -- One row: an action of an allocator, from a snapshot, a trace or a memory timeline.
 --
 -- run_id             the run
 -- source_id          the input file
 -- rank               rank of the process
--- device_type        cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device_type        cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device             number of the device; null for the CPU
--- ordinal            actions of the device before it, in the input file
+-- ordinal            number of actions of the device before this one, in the input file
 -- origin             snapshot, trace (the profiler's `[memory]` events) or timeline
--- time_ns            Unix time, ns; null in snapshots of torch before 2.2, and for what a timeline
---                    begins with
--- action             of a snapshot: alloc, free_requested, free_completed, segment_alloc,
---                    segment_free, segment_map, segment_unmap, snapshot, oom; of a trace: alloc,
---                    free; of a timeline: PREEXISTING, CREATE, INCREMENT_VERSION, DESTROY
--- address            where; null where not recorded
--- bytes              size: as requested, of a snapshot; as allocated, of a trace
--- change_bytes       what it adds to `allocated_bytes`
+-- time_ns            Unix time, ns; null in snapshots of torch before 2.2, and for the memory that
+--                    a timeline begins with
+-- action             in a snapshot: alloc, free_requested, free_completed, segment_alloc,
+--                    segment_free, segment_map, segment_unmap, snapshot, oom; in a trace: alloc,
+--                    free; in a timeline: PREEXISTING, CREATE, INCREMENT_VERSION, DESTROY
+-- address            address of the memory; null if not recorded
+-- bytes              size, bytes: the requested size in a snapshot, the allocated size in a trace
+-- change_bytes       bytes that the action adds to `allocated_bytes`
 -- stream             stream of the action
--- pool               ids of the private pool; (0, 0) is the common one
--- stack_id           stack that acted (`stacks.stack_id`)
+-- pool               ids of the private pool; (0, 0) is the common pool
+-- stack_id           stack that caused the action (`stacks.stack_id`)
 -- forward_stack_id   in a backward pass, the stack of the forward operator (`stacks.stack_id`)
--- category           what the memory is for, where recorded: PARAMETER, ACTIVATION, …
--- compile_context    compilation the action belongs to, where recorded
--- user_metadata      the program's own note
--- device_free_bytes  free memory of the device, of an `oom`
--- active_bytes       total after it, with allocations whose free is pending; snapshots only
--- allocated_bytes    total after it
--- reserved_bytes     memory that the allocator holds of the device after it
--- event_id           the action in a trace (`other_events.event_id`)
--- other              what else was recorded (JSON)
+-- category           purpose of the memory, if recorded: PARAMETER, ACTIVATION, …
+-- compile_context    compilation that the action belongs to, if recorded
+-- user_metadata      metadata that the program attached to the action
+-- device_free_bytes  of an `oom`, free memory of the device, bytes
+-- active_bytes       active memory after the action, bytes: allocated memory, and memory with a
+--                    pending free; snapshots only
+-- allocated_bytes    allocated memory after the action, bytes
+-- reserved_bytes     device memory that the allocator holds after the action, bytes
+-- event_id           event of the action in a trace (`other_events.event_id`)
+-- other              other recorded data (JSON)
 SELECT
     actions.source_id,
     sources.rank,

@@ -1,5 +1,5 @@
--- The memory curve of each device at a glance: its start, its peak and its end.
--- One row: a device in a source.
+-- The start, the peak and the end of each device's memory curve.
+-- One row: a device in an input file.
 -- Materialised: several relations read it.
 --
 -- run_id               the run
@@ -8,21 +8,24 @@
 -- device_type          cuda, cpu, xpu, …
 -- device               number of the device; null for the CPU
 -- origin               snapshot, trace or timeline
--- actions              actions of its allocator; 0 where the snapshot has no history
--- allocations          allocations whose life is known; 0 where no addresses were recorded
+-- actions              number of actions of its allocator; 0 if the snapshot has no history
+-- allocations          number of allocations that can be followed; 0 if no addresses were recorded
 -- first_ns             Unix time of the first action, ns
--- last_ns              Unix time of the last, ns
--- start_bytes          in use before the first action: active memory of a snapshot, allocated
---                      memory of a trace or timeline; the least it can be, where not recorded
--- start_allocated_bytes  allocated before the first action, without what a free was pending of
--- peak_bytes           the most of it that there was
--- peak_ordinal         the action after which it was reached first (`memory_events.ordinal`); -1:
---                      before the first
--- peak_ns              Unix time of that action, ns
--- end_bytes            in use after the last action
--- start_reserved_bytes  held by the allocator before the first action; null where not recorded
--- peak_reserved_bytes  the most that it held
--- end_reserved_bytes   held after the last action
+-- last_ns              Unix time of the last action, ns
+-- start_bytes          memory in use before the first action, bytes: active memory in a snapshot,
+--                      allocated memory in a trace or timeline; a lower bound if it was not
+--                      recorded
+-- start_allocated_bytes  memory allocated before the first action, bytes; without memory that had a
+--                        pending free
+-- peak_bytes           the most memory in use, bytes
+-- peak_ordinal         action after which the peak was first reached (`memory_events.ordinal`); -1
+--                      if it was reached before the first action
+-- peak_ns              Unix time at which the peak was first reached, ns
+-- end_bytes            memory in use after the last action, bytes
+-- start_reserved_bytes  memory held by the allocator before the first action, bytes; null if not
+--                       recorded
+-- peak_reserved_bytes  the most memory held by the allocator, bytes
+-- end_reserved_bytes   memory held by the allocator after the last action, bytes
 WITH
 used AS (
     SELECT

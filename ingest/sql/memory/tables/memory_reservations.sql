@@ -1,20 +1,22 @@
--- Stretches of device memory that the allocator held, each from its segment's allocation to its
--- release: whole segments, and of expandable ones the parts that were mapped together.
--- One row: a stretch.
+-- Ranges of device memory that the allocator held, each from its allocation to its release. A range
+-- is a segment, or a part of an expandable segment that was mapped as a unit.
+-- One row: a range.
 --
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- address        where it begins
--- bytes          its size, bytes
--- alloc_ordinal  action that began it (`memory_events.ordinal`); null: before the trace
--- free_ordinal   action that ended it (`memory_events.ordinal`); null where it was held to the end
--- stream         stream it was allocated for
--- pool           ids of its private pool, where known; (0, 0) is the common one
--- is_expandable  whether it is part of a segment that can grow
--- stack_id       stack that made the allocator ask for it (`stacks.stack_id`)
+-- address        start address of the range
+-- bytes          size of the range, bytes
+-- alloc_ordinal  action that allocated the range (`memory_events.ordinal`); null if that was before
+--                the trace
+-- free_ordinal   action that released the range (`memory_events.ordinal`); null if it was held to
+--                the end
+-- stream         stream that the range was allocated for
+-- pool           ids of the private pool, if known; (0, 0) is the common pool
+-- is_expandable  whether the range is part of a segment that can grow
+-- stack_id       stack that made the allocator request the range (`stacks.stack_id`)
 SELECT
     held.source_id,
     sources.rank,

@@ -1,4 +1,4 @@
--- Memory that the allocator held of a device when the snapshot was taken.
+-- Segments of device memory that the allocator held when the snapshot was taken.
 -- One row: a segment.
 --
 -- run_id           the run
@@ -7,16 +7,17 @@
 -- device_type      cuda, cpu, xpu, …
 -- device           number of the device; null for the CPU
 -- segment_id       number of the segment in the file
--- address          where it begins
--- bytes            its size, bytes
--- allocated_bytes  of it in blocks that are allocated
--- active_bytes     of it in blocks that are allocated, or whose free is pending
--- requested_bytes  what was asked for in the blocks that are active
--- stream           stream it was allocated for
+-- address          start address of the segment
+-- bytes            size of the segment, bytes
+-- allocated_bytes  bytes in allocated blocks
+-- active_bytes     bytes in blocks that are allocated or have a pending free
+-- requested_bytes  bytes that were requested for the active blocks
+-- stream           stream that the segment was allocated for
 -- kind             small or large
--- pool             ids of its private pool; (0, 0) is the common one; null in old files
--- is_expandable    whether it can grow; null in old files
--- stack_id         stack that made it grow (`stacks.stack_id`); null where none was recorded
+-- pool             ids of the private pool; (0, 0) is the common pool; null in old files
+-- is_expandable    whether the segment can grow; null in old files
+-- stack_id         stack that made the allocator request the segment (`stacks.stack_id`); null if
+--                  none was recorded
 SELECT
     segment.source_id,
     sources.rank,

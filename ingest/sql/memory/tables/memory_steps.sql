@@ -1,20 +1,20 @@
--- The steps that the memory of a device goes through: those of the profiler where the run has them
--- on the same clock, else the annotations `ProfilerStep#N`, else the stretches that end with an
+-- Steps in the memory of each device. They are the profiler's steps if the run has those on the
+-- same clock, else the annotations `ProfilerStep#N`, else the intervals that end with an
 -- optimizer's step.
--- One row: a step of a device in a source.
--- Materialised: a relation reads it, and its file is written from it.
+-- One row: a step of a device in an input file.
+-- Materialised: another relation reads it, and its file is written from it.
 --
 -- run_id         the run
 -- source_id      the input file
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- step           its number: the profiler's, else from 0
--- start_ns       Unix time at which it began, ns; null where it began before the first action
--- end_ns         Unix time at which it ended, ns; null where it was still running at the end
--- start_ordinal  actions of the device before its start
--- end_ordinal    actions of the device before its end
--- origin         profiler, annotation or optimizer
+-- step           number of the step: the profiler's, else counted from 0
+-- start_ns       Unix time of the start, ns; null if the step began before the first action
+-- end_ns         Unix time of the end, ns; null if the step was still running at the end
+-- start_ordinal  number of the device's actions before the start
+-- end_ordinal    number of the device's actions before the end
+-- origin         where the step comes from: profiler, annotation or optimizer
 WITH
 devices AS (
     SELECT devices.*, sources.rank
@@ -58,7 +58,7 @@ annotated AS (
     HAVING step IS NOT NULL
 ),
 
--- Of several optimizers the one that steps most often.
+-- If there are several optimizers, use the one that steps most often.
 optimizers AS (
     SELECT source_id, device_label, arg_min(name, (-ends, name)) AS name
     FROM (
@@ -84,7 +84,7 @@ optimized AS (
     WINDOW in_time AS (PARTITION BY source_id, device_label ORDER BY end_ns)
 ),
 
--- What follows the last optimizer's step is one that has not ended.
+-- The time after the last optimizer's step is a step that has not ended.
 unended AS (
     SELECT
         source_id,

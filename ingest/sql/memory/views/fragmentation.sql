@@ -1,6 +1,6 @@
--- How much of the memory that the allocator held was not in use when the snapshot was taken, and
--- why it could not be given back.
--- One row: a segment, a pool, or a whole device of a source.
+-- Memory that the allocator held but did not use when the snapshot was taken, and why it could not
+-- be released.
+-- One row: a segment, a pool, or an entire device of an input file.
 --
 -- run_id            the run
 -- source_id         the input file
@@ -8,17 +8,18 @@
 -- device_type       cuda, cpu, xpu, …
 -- device            number of the device; null for the CPU
 -- level             segment, pool or device
--- pool              ids of the private pool; (0, 0) is the common one; null of level device, and in
---                   old files
--- segment_id        of level segment, the segment (`memory_segments.segment_id`)
--- segments          segments in it
--- bytes             held of the device, bytes
--- active_bytes      of it in blocks that are in use, or whose free is pending
--- inactive_bytes    of it in blocks that are not
--- stranded_bytes    inactive, beside active blocks of the same segment: it cannot be released
--- rounding_bytes    active, but not asked for: what rounding sizes up has cost
--- largest_inactive_bytes  the largest inactive block
--- inactive_percent  inactive bytes of those held, 0 to 100
+-- pool              ids of the private pool; (0, 0) is the common pool; null for level device, and
+--                   in old files
+-- segment_id        for level segment, the segment (`memory_segments.segment_id`)
+-- segments          number of segments
+-- bytes             memory held by the allocator, bytes
+-- active_bytes      bytes in blocks that are in use or have a pending free
+-- inactive_bytes    bytes in blocks that are not in use
+-- stranded_bytes    inactive bytes in segments that also hold active blocks, and so cannot be
+--                   released
+-- rounding_bytes    active bytes that were not requested, but added when sizes were rounded up
+-- largest_inactive_bytes  size of the largest inactive block, bytes
+-- inactive_percent  inactive bytes as a share of the held bytes, 0 to 100
 WITH
 segments AS (
     SELECT

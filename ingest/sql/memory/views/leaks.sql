@@ -1,5 +1,5 @@
--- Memory that was still there at the end though it was allocated after the first step: by line of
--- code, and whether it grows with the steps. Empty where no steps are known (`memory_steps`).
+-- Memory that was allocated after the first step and still in use at the end, by line of code, and
+-- whether it grows with the steps. Empty if no steps are known (`memory_steps`).
 -- One row: a line of code on one device in an input file.
 --
 -- run_id         the run
@@ -7,15 +7,17 @@
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- user_frame     line of the user's code that allocated; the operator where no stack was recorded
--- bytes          live at the end, bytes
--- allocations    in so many allocations
--- steps          steps in which these were allocated
--- first_step     the first of them
--- last_step      the last of them
--- steps_in_all   steps after the first one
--- bytes_a_step   bytes by steps in which they were allocated
--- is_growing     whether every step after the first, but for the last, has left some: at least two
+-- user_frame     line of the user's code that allocated the memory; the operator if no stack was
+--                recorded
+-- bytes          memory in use at the end, bytes
+-- allocations    number of these allocations
+-- steps          number of steps in which they were made
+-- first_step     first of those steps
+-- last_step      last of those steps
+-- steps_in_all   number of steps after the first one
+-- bytes_a_step   bytes divided by `steps`
+-- is_growing     whether memory remains from all steps after the first, except one at most, and
+--                from at least two steps
 WITH
 steps AS (
     SELECT

@@ -1,30 +1,32 @@
--- What could save memory on a device, with how many bytes it is about: each kind of finding, or why
--- it cannot be judged. The kinds are about the same memory in part, so that they do not add up.
+-- What could save memory on a device, and how many bytes are concerned: each kind of finding, or
+-- why it cannot be judged. Several kinds can concern the same memory, so their bytes do not add up.
 -- One row: a kind of finding, for a device in an input file.
 --
--- A finding counts from 1 % of the device's peak and 1 MiB on.
+-- A finding must concern at least 1 % of the device's peak, and at least 1 MiB.
 --
 -- run_id          the run
 -- source_id       the input file
 -- rank            rank of the process
--- device_type     cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device          number of the device; null for the CPU
--- kind            fragmentation: free memory beside allocations of the same segment, at the first
---                 out-of-memory error, else at the peak; stranded, as in `memory_map`.
---                 expandable_segments: the same, where the snapshot says that these are off.
---                 largest_owners: the three owners that hold most at the peak, as in
---                 `memory_by_owner`. leak: what the lines of code left that are growing in `leaks`
--- bytes           what it is about, bytes; null where that cannot be judged
--- percent         of the device's peak; more than 100 where more was free than ever in use
--- finding         what was found, in a sentence; null where nothing was, or too little
+-- kind            fragmentation: free memory in segments that also hold allocations (stranded, as
+--                 in `memory_map`), at the first out-of-memory error, else at the peak.
+--                 expandable_segments: the same memory, if the snapshot records that expandable
+--                 segments are off. largest_owners: the three owners that hold the most at the
+--                 peak, as in `memory_by_owner`. leak: the memory left by lines of code that are
+--                 growing in `leaks`
+-- bytes           memory that the finding concerns, bytes; null if it cannot be judged
+-- percent         share of the device's peak; more than 100 if more memory was free than was ever
+--                 in use
+-- finding         the finding, in a sentence; null if nothing was found, or too little
 -- remedy          what to try
--- unknown_reason  why it cannot be judged; null where it can
+-- unknown_reason  why the kind cannot be judged; null if it can
 WITH
 kinds AS (
     SELECT unnest(['fragmentation', 'expandable_segments', 'largest_owners', 'leak']) AS kind
 ),
 
--- The moments at which free memory is missed most: each first error, else the peak.
+-- The moment at which each device lacks memory most: its first error, else its peak.
 tight_moments AS NOT MATERIALIZED (
     SELECT
         run_id,
@@ -58,7 +60,7 @@ replayed_moments AS NOT MATERIALIZED (
     SELECT * FROM tight_moments WHERE ordinal < actions - 1
 ),
 
--- `memory_map` has these too, but DuckDB would read the files of all runs for those of one.
+-- `memory_map` has these too, but through it DuckDB would read the files of all runs for one run.
 segments AS (
     SELECT
         run_id,
@@ -186,12 +188,12 @@ facts AS (
                     WHEN peak.origin <> 'snapshot' THEN 'only a snapshot records segments'
                     WHEN stranded.bytes IS NULL THEN 'the snapshot has no segments'
                     WHEN kinds.kind = 'expandable_segments' AND settings.is_expandable IS NULL
-                        THEN 'the snapshot says nothing of them; those of PyTorch 2.3 and later do'
+                        THEN 'the snapshot does not record this setting; PyTorch 2.3 and later do'
                 END
             WHEN peak.allocations = 0 AND (kinds.kind = 'leak' OR peak.origin <> 'timeline')
                 THEN 'no allocation can be followed'
             WHEN kinds.kind = 'largest_owners' AND coalesce(largest.known_percent, 0) < 1
-                THEN 'the owners of 99% of the memory, or more, were not recorded'
+                THEN 'the owners of at least 99% of the memory were not recorded'
             WHEN kinds.kind = 'leak' AND peak.actions < 2 THEN 'the snapshot has no history'
             WHEN kinds.kind = 'leak' AND coalesce(steps.steps, 0) < 3
                 THEN 'fewer than three steps are known'
@@ -246,19 +248,23 @@ SELECT
         WHEN unknown_reason IS NOT NULL OR bytes < 1048576 OR bytes < 0.01 * peak_bytes THEN NULL
         WHEN kind = 'fragmentation'
             THEN format(
-                '{:.1f}% of the reserved memory was free {}, but beside allocations in {}: only '
-                'what fits there can use it.',
+                '{:.1f}% of the reserved memory was free {}, but in {}: only requests that fit '
+                'there can use it.',
                 100.0 * stranded_bytes / reserved_bytes,
                 if(is_error, 'when memory ran out', at_peak),
-                if(segments = 1, 'a segment', format('{:,} segments', segments))
+                if(
+                    segments = 1,
+                    'a segment that also holds allocations',
+                    format('{:,} segments that also hold allocations', segments)
+                )
             )
         WHEN kind = 'expandable_segments'
             THEN concat(
-                'Expandable segments are off. They grow in place, so that less memory lies free ',
-                'beside allocations.'
+                'Expandable segments are off. They grow in place, so less memory stays free ',
+                'between allocations.'
             )
         WHEN kind = 'largest_owners'
-            THEN format('Held most {}: {}.', at_peak, array_to_string(shares, ', '))
+            THEN format('Largest owners {}: {}.', at_peak, array_to_string(shares, ', '))
         WHEN kind = 'leak'
             THEN format(
                 'A step leaves {:,.2f} MiB behind, {}{}.',
@@ -269,17 +275,17 @@ SELECT
     END AS finding,
     CASE kind
         WHEN 'fragmentation'
-            THEN 'allocate first what lives long, keep batches of one shape, and reuse buffers.'
+            THEN 'allocate long-lived memory first, keep batches of one shape, and reuse buffers.'
         WHEN 'expandable_segments' THEN 'set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.'
         WHEN 'largest_owners'
             THEN concat(
-                'free it sooner, use a smaller type or a smaller batch, or compute activations ',
-                'again in the backward pass (checkpointing).'
+                'free it sooner, use a smaller type or a smaller batch, or recompute activations ',
+                'in the backward pass (checkpointing).'
             )
         WHEN 'leak'
             THEN concat(
-                'look for what keeps a reference, such as a list of losses, a cache or a hook; ',
-                'detach tensors before you keep them.'
+                'look for references that keep tensors alive, such as a list of losses, a cache ',
+                'or a hook; detach tensors before you store them.'
             )
     END AS remedy,
     unknown_reason

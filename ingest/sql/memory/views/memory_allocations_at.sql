@@ -1,6 +1,6 @@
--- The allocations that were in use at any number of moments: `memory_allocations_at(moments)`, with
--- the name of a relation that has rows of `memory_timeline`.
--- One row: an allocation at a moment.
+-- Allocations in use at any number of moments: `memory_allocations_at(moments)`. The argument is
+-- the name of a relation with rows of `memory_timeline`.
+-- One row: an allocation that was in use at a moment.
 --
 -- run_id         the run
 -- source_id      the input file
@@ -8,32 +8,33 @@
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
 -- ordinal        the moment (`memory_timeline.ordinal`)
--- allocation_id  the allocation (`memory_allocations.allocation_id`), in `memory_owners` at each
---                level
+-- allocation_id  the allocation (`memory_allocations.allocation_id`); `memory_owners` lists it at
+--                each level
 -- origin         traced, before_trace or snapshot_only
--- address        where it lay
--- bytes          its size, bytes
--- state          allocated; pending where its free had been requested
--- alloc_ns       Unix time of the allocation, ns; null before the trace
--- free_ns        Unix time at which it was free, ns; null where it lived to the end
--- dur_ns         from its allocation to its free, ns; null where one of them is not known
--- alloc_ordinal  action that allocated it (`memory_events.ordinal`); null: before the trace
--- free_ordinal   action that freed it (`memory_events.ordinal`); null where it lived to the end
--- step           step in which it was allocated (`memory_steps.step`)
--- user_frame     line of the user's code that allocated; null where no stack was recorded
--- module         innermost nn.Module around the allocation, where known
--- op             innermost operator around it, where known
--- category       what it was for, where recorded
+-- address        address of the memory
+-- bytes          size of the allocation, bytes
+-- state          allocated, or pending if its free had been requested
+-- alloc_ns       Unix time of the allocation, ns; null if it was made before the trace
+-- free_ns        Unix time at which it was freed, ns; null if it lived to the end
+-- dur_ns         time from the allocation to its free, ns; null if either is not known
+-- alloc_ordinal  action that allocated it (`memory_events.ordinal`); null if that was before the
+--                trace
+-- free_ordinal   action that freed it (`memory_events.ordinal`); null if it lived to the end
+-- step           innermost step in which it was allocated (`memory_steps.step`)
+-- user_frame     line of the user's code that allocated it; null if no stack was recorded
+-- module         innermost nn.Module around the allocation, if known
+-- op             innermost operator around the allocation, if known
+-- category       purpose of the memory, if recorded
 -- stack_id       stack that allocated it (`stacks.stack_id`)
 CREATE MACRO memory_allocations_at(moments) AS TABLE
     WITH
-    asked_moments AS NOT MATERIALIZED (
+    requested_moments AS NOT MATERIALIZED (
         SELECT run_id, source_id, device_type, device, ordinal FROM query_table(moments)
     ),
 
-    -- DuckDB does not see that a join asks for the stacks of these runs alone.
+    -- A join alone does not restrict DuckDB to the stacks of these runs.
     stacks_of_runs AS (
-        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM asked_moments)
+        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM requested_moments)
     )
 
     SELECT
@@ -59,7 +60,7 @@ CREATE MACRO memory_allocations_at(moments) AS TABLE
         allocation.op,
         allocation.category,
         allocation.stack_id
-    FROM asked_moments AS moment
+    FROM requested_moments AS moment
     INNER JOIN memory_allocations AS allocation
         ON
             moment.run_id = allocation.run_id

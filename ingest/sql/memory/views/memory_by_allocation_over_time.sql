@@ -1,19 +1,20 @@
 -- The memory curve of a device divided into its largest allocations:
 -- `memory_by_allocation_over_time(run, of_source, of_device_type, of_device, axis, since, until,
--- bins, most)`, with the axis of `memory_curve`. The `most` largest allocations of the stretch, of
--- equal ones those that live longest in it, have rows of their own, all others are put together; at
+-- bins, most)`, with the axis of `memory_curve`. The `most` largest allocations in the range have
+-- rows of their own; of equal ones, those that live longest in it. All others are combined. At
 -- every moment of `memory_curve_moments` the rows add up to the curve.
 -- One row: an allocation at a moment of its life, or all others together.
 --
--- position            where the moment is on the axis
+-- position            position of the moment on the axis
 -- ordinal             the moment (`memory_timeline.ordinal`)
 -- time_ns             Unix time, ns
 -- allocation_id       the allocation (`memory_allocations.allocation_id`); null for all others
 --                     together
--- allocation_ordinal  place of the allocation among them, from 0, the first allocated first, all
---                     others last
--- bytes               its size, bytes
--- below_bytes         size of those before it that are in use at the moment, together, bytes
+-- allocation_ordinal  number of the allocation, from 0, in the order in which they were allocated;
+--                     all others together come last
+-- bytes               size of the allocation, bytes
+-- below_bytes         total size of the allocations with a lower `allocation_ordinal` that are in
+--                     use at the moment, bytes
 CREATE MACRO memory_by_allocation_over_time(
     run, of_source, of_device_type, of_device, axis, since, until, bins, most
 ) AS TABLE
@@ -40,7 +41,7 @@ CREATE MACRO memory_by_allocation_over_time(
             AND bytes > 0
     ),
 
-    -- Those that live at a moment that is kept, with the first such moment.
+    -- Allocations in use at one of these moments, with the first such moment.
     seen AS (
         SELECT lives.*, moments.ordinal AS seen_ordinal
         FROM lives

@@ -1,4 +1,4 @@
--- What held memory at the peak: by line of code, stack, nn.Module, operator or category. The rows
+-- What held memory at the peak, by line of code, stack, nn.Module, operator or category. The rows
 -- of a level add up to the peak.
 -- One row: an owner of memory at one level, on one device in an input file.
 -- Start here: What held memory at the peak?
@@ -6,17 +6,17 @@
 -- run_id       the run
 -- source_id    the input file
 -- rank         rank of the process
--- device_type  cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device       number of the device; null for the CPU
 -- level        frame (line of the user's code), stack, module, op or category
--- name         the owner; `(before the trace)` for what was there when it began, `(not followed)`
---              where no addresses were recorded, `(no stack)` and similar names where the owner
---              was not recorded
+-- name         the owner; `(before the trace)` for memory in use when the trace began, `(not
+--              followed)` if no addresses were recorded, `(no stack)` and similar names if the
+--              owner was not recorded
 -- is_known     whether the owner is known
--- stack_id     of level stack, the stack (`stacks.stack_id`)
--- bytes        held at the peak, bytes
--- allocations  in so many allocations; null where they are not known
--- percent      of the peak, 0 to 100
+-- stack_id     for level stack, the stack (`stacks.stack_id`)
+-- bytes        memory held at the peak, bytes
+-- allocations  number of allocations; null if not known
+-- percent      share of the peak, 0 to 100
 WITH peaks AS NOT MATERIALIZED (
     SELECT
         run_id,

@@ -1,25 +1,26 @@
--- What held memory at any number of moments: `memory_by_owner_at(moments)`, with the name of a
--- relation that has rows of `memory_timeline`. The rows of a level add up to what was in use.
+-- What held memory at any number of moments: `memory_by_owner_at(moments)`. The argument is the
+-- name of a relation with rows of `memory_timeline`. The rows of a level add up to the memory in
+-- use at the moment.
 -- One row: an owner of memory at one level, at a moment.
 --
 -- run_id       the run
 -- source_id    the input file
 -- rank         rank of the process
--- device_type  cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device       number of the device; null for the CPU
 -- ordinal      the moment (`memory_timeline.ordinal`)
 -- level        frame (line of the user's code), stack, module, op or category
--- name         the owner; `(before the trace)` for what was there when it began, `(not followed)`
---              where no addresses were recorded, `(no stack)` and similar names where the owner
---              was not recorded
+-- name         the owner; `(before the trace)` for memory in use when the trace began, `(not
+--              followed)` if no addresses were recorded, `(no stack)` and similar names if the
+--              owner was not recorded
 -- is_known     whether the owner is known
--- stack_id     of level stack, the stack (`stacks.stack_id`)
--- bytes        held, bytes
--- allocations  in so many allocations; null where they are not known
--- percent      of what was in use, 0 to 100
+-- stack_id     for level stack, the stack (`stacks.stack_id`)
+-- bytes        memory held, bytes
+-- allocations  number of allocations; null if not known
+-- percent      share of the memory in use, 0 to 100
 CREATE MACRO memory_by_owner_at(moments) AS TABLE
     WITH
-    asked_moments AS NOT MATERIALIZED (
+    requested_moments AS NOT MATERIALIZED (
         SELECT run_id, source_id, rank, device_type, device, ordinal, used_bytes
         FROM query_table(moments)
     ),
@@ -39,7 +40,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             owner.stack_id,
             sum(owner.bytes) AS bytes,
             count(*) AS allocations
-        FROM asked_moments AS moment
+        FROM requested_moments AS moment
         INNER JOIN memory_owners AS owner
             ON
                 moment.run_id = owner.run_id
@@ -75,7 +76,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             NULL AS stack_id,
             sum(event.change_bytes) AS bytes,
             NULL AS allocations
-        FROM asked_moments AS moment
+        FROM requested_moments AS moment
         INNER JOIN memory_events AS event
             ON
                 moment.run_id = event.run_id
@@ -95,7 +96,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             event.category
     ),
 
-    -- One more of each level, for what no allocation accounts for.
+    -- Each level gets one more row, for memory that no allocation accounts for.
     with_rest AS (
         SELECT *, FALSE AS is_rest, NULL::BOOLEAN AS is_followed FROM held
         UNION ALL BY NAME
@@ -112,7 +113,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             0 AS bytes,
             TRUE AS is_rest,
             peak.allocations > 0 AS is_followed
-        FROM asked_moments AS moment
+        FROM requested_moments AS moment
         INNER JOIN memory_peak AS peak
             ON
                 moment.run_id = peak.run_id

@@ -1,17 +1,17 @@
--- The memory curve of a device divided by what held the memory:
--- `memory_by_owner_over_time(run, of_source, of_device_type, of_device, by_level, axis, since,
--- until, bins, most)`, with the axis of `memory_curve` and the levels of `memory_owners`. The
--- `most` largest owners at the highest moment of the stretch have rows of their own, all others are
--- put together; at every moment of `memory_curve_moments` the rows add up to the curve.
+-- The memory curve of a device divided by owner: `memory_by_owner_over_time(run, of_source,
+-- of_device_type, of_device, by_level, axis, since, until, bins, most)`, with the axis of
+-- `memory_curve` and the levels of `memory_owners`. The `most` largest owners at the highest moment
+-- of the range have rows of their own. All others are combined. At every moment of
+-- `memory_curve_moments` the rows add up to the curve.
 -- One row: an owner at a moment, or all others together.
 --
--- position       where the moment is on the axis
+-- position       position of the moment on the axis
 -- ordinal        the moment (`memory_timeline.ordinal`)
 -- time_ns        Unix time, ns
 -- name           the owner; null for all others together
 -- is_known       whether the owner is known; null for all others together
--- owner_ordinal  place of the owner among them, from 0, the largest first, all others last
--- bytes          what it held, bytes
+-- owner_ordinal  rank of the owner by size, from 0 for the largest; all others together come last
+-- bytes          memory that the owner held, bytes
 CREATE MACRO memory_by_owner_over_time(
     run, of_source, of_device_type, of_device, by_level, axis, since, until, bins, most
 ) AS TABLE
@@ -23,8 +23,8 @@ CREATE MACRO memory_by_owner_over_time(
         )
     ),
 
-    -- An allocation adds to its owner when it is made and takes from it when it is freed. A
-    -- trace tells by its totals of memory that was there before it, too.
+    -- An allocation adds to its owner when it is made, and subtracts when it is freed. The
+    -- totals of a trace also show how much memory was in use before it.
     changes AS (
         SELECT
             before_trace() AS name,
@@ -99,8 +99,8 @@ CREATE MACRO memory_by_owner_over_time(
         LIMIT most
     ),
 
-    -- Between two moments only sums count.
-    stretches AS (
+    -- Only the sum of the changes between two moments matters.
+    sums AS (
         SELECT moments.ordinal, changes.name, sum(changes.bytes) AS bytes
         FROM (
             SELECT name, ordinal, sum(bytes) AS bytes
@@ -122,14 +122,14 @@ CREATE MACRO memory_by_owner_over_time(
             owners.is_known,
             owners.owner_ordinal,
             coalesce(
-                sum(stretches.bytes) OVER (
+                sum(sums.bytes) OVER (
                     PARTITION BY owners.name ORDER BY moments.ordinal ROWS UNBOUNDED PRECEDING
                 ), 0
             ) AS bytes
         FROM moments
         CROSS JOIN owners
-        LEFT JOIN stretches
-            ON moments.ordinal = stretches.ordinal AND owners.name = stretches.name
+        LEFT JOIN sums
+            ON moments.ordinal = sums.ordinal AND owners.name = sums.name
     )
 
     SELECT position, ordinal, time_ns, name, is_known, owner_ordinal, bytes::BIGINT AS bytes

@@ -1,19 +1,20 @@
--- The memory curve of a device at the resolution of a screen:
--- `memory_curve(run, of_source, of_device_type, of_device, axis, since, until, bins)`. `axis` is
--- `time`, in nanoseconds since the device's first action, or `order`, in actions; `since` and
--- `until` are on it. Of each of the bins the first, lowest, highest and last moments are kept, so
--- that a line through them is the line through all moments (M4).
--- One row: a moment of `memory_timeline` that is kept.
+-- The memory curve of a device at screen resolution: `memory_curve(run, of_source, of_device_type,
+-- of_device, axis, since, until, bins)`. The `axis` is `time`, in nanoseconds since the device's
+-- first action, or `order`, in actions; `since` and `until` are positions on it. The first, lowest,
+-- highest and last moments of each bin are kept, so a line through them looks like the line through
+-- all moments (M4).
+-- One row: a moment of `memory_timeline`.
 --
--- position         where it is on the axis
+-- position         position of the moment on the axis
 -- bin              number of the bin, from 0
 -- ordinal          the moment (`memory_timeline.ordinal`)
--- time_ns          Unix time, ns; null where it was not recorded
--- action           what happened; null at the start
--- used_bytes       active memory of a snapshot, else allocated memory
--- allocated_bytes  allocated after it
--- reserved_bytes   held by the allocator; null where not recorded
--- is_highest       whether it is its bin's highest
+-- time_ns          Unix time, ns; null if it was not recorded
+-- action           the allocator's action; null at the start
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+--                  memory
+-- allocated_bytes  allocated memory after it, bytes
+-- reserved_bytes   memory held by the allocator, bytes; null if not recorded
+-- is_highest       whether it is the highest moment of its bin
 CREATE MACRO memory_curve(
     run, of_source, of_device_type, of_device, axis, since, until, bins
 ) AS TABLE
@@ -72,7 +73,7 @@ CREATE MACRO memory_curve(
         SELECT bin, unnest([first, lowest, highest, last, highest_reserved]) AS ordinal, highest
         FROM extremes
         UNION
-        -- what the curve was when the stretch began
+        -- the value of the curve where the range begins
         SELECT 0 AS bin, max(ordinal) AS ordinal, NULL AS highest
         FROM placed
         WHERE position < since::BIGINT

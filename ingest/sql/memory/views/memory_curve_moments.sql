@@ -1,12 +1,12 @@
 -- The moments at which a memory curve is divided into bands: `memory_curve_moments(run, of_source,
--- of_device_type, of_device, axis, since, until, bins)`, with the arguments of `memory_curve`. Of
--- each bin the highest and the last moment are kept, and the moment at which the stretch begins.
--- One row: a moment of `memory_timeline` that is kept.
+-- of_device_type, of_device, axis, since, until, bins)`, with the arguments of `memory_curve`. The
+-- highest and the last moment of each bin are kept, and the moment at which the range begins.
+-- One row: a moment of `memory_timeline`.
 --
--- position    where it is on the axis
+-- position    position of the moment on the axis
 -- ordinal     the moment (`memory_timeline.ordinal`)
--- time_ns     Unix time, ns; null where it was not recorded
--- used_bytes  active memory of a snapshot, else allocated memory
+-- time_ns     Unix time, ns; null if it was not recorded
+-- used_bytes  memory in use, bytes: active memory in a snapshot, else allocated memory
 CREATE MACRO memory_curve_moments(
     run, of_source, of_device_type, of_device, axis, since, until, bins
 ) AS TABLE

@@ -1,20 +1,21 @@
--- The memory of two runs side by side, device by device: `memory_diff(base, other)`. Of several
--- files of a rank and device the snapshot with the highest peak counts, else the trace with it.
+-- The memory of two runs side by side, device by device: `memory_diff(base, other)`. If a device of
+-- a rank is in several files, the snapshot with the highest peak is used, else the trace with the
+-- highest peak.
 -- One row: a metric of the curve, or an owner of memory at the peaks.
 --
 -- rank               rank of the process
 -- device_type        cuda, cpu, xpu, …
 -- device             number of the device; null for the CPU
--- level              curve, or as in `memory_by_owner`: frame, module, op or category
--- name               of level curve: peak, peak reserved, start or end; else the owner
--- is_known           whether the owner is known; true of level curve
--- base_bytes         in the first run, bytes; null where it has no such device, 0 for an owner that
---                    held nothing
--- other_bytes        in the second
--- change_bytes       second less first
--- percent            change, of the first; null where that is 0
--- base_allocations   of an owner, allocations in the first
--- other_allocations  in the second
+-- level              curve, or a level of `memory_by_owner`: frame, module, op or category
+-- name               for level curve: peak, peak reserved, start or end; else the owner
+-- is_known           whether the owner is known; true for level curve
+-- base_bytes         memory in the base run, bytes; null if it has no such device, 0 for an owner
+--                    that held nothing
+-- other_bytes        memory in the other run, bytes; null or 0 under the same conditions
+-- change_bytes       `other_bytes` minus `base_bytes`
+-- percent            change as a percentage of `base_bytes`; null if that is 0
+-- base_allocations   for an owner, number of allocations in the base run
+-- other_allocations  for an owner, number of allocations in the other run
 CREATE MACRO memory_diff(base, other) AS TABLE
     WITH
     devices AS (
@@ -34,7 +35,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
         SELECT * FROM devices WHERE choice = 1
     ),
 
-    figures AS (
+    metrics AS (
         SELECT
             run_id,
             rank,
@@ -79,7 +80,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
             max(bytes) FILTER (WHERE run_id = other) AS other_bytes,
             max(allocations) FILTER (WHERE run_id = base) AS base_allocations,
             max(allocations) FILTER (WHERE run_id = other) AS other_allocations
-        FROM figures
+        FROM metrics
         GROUP BY rank, device_type, device, level, name, is_known
     ),
 
@@ -94,7 +95,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
         GROUP BY rank, device_type, device
     ),
 
-    -- What held nothing in a run that has the device held 0 bytes there.
+    -- An owner without rows in a run that has the device held 0 bytes there.
     filled AS (
         SELECT
             sides.rank,

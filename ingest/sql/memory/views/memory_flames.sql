@@ -1,22 +1,22 @@
--- The blocks of each snapshot by the stacks that allocated them: what torch's `_memory_viz.py`
--- draws as flame graphs, line by line. `array_to_string(frames, ';') || ' ' || bytes` is the folded
--- line. The two graphs show the same bytes: those that the allocator held. Other than by torch, an
--- inactive block counts at most with its size: what was asked for when it was last used can be
--- more, which torch makes up for with negative gaps.
--- One row: a line of one of the two graphs of a device in an input file.
+-- The blocks of each snapshot by the stacks that allocated them, as in the flame graphs that
+-- torch's `_memory_viz.py` draws. `array_to_string(frames, ';') || ' ' || bytes` is a line of the
+-- folded format. The two graphs show the same bytes: all that the allocator held. There is one
+-- difference to torch: an inactive block counts at most with its size. The size last requested for
+-- it can be larger, which torch balances with negative gaps.
+-- One row: a line of one of the two graphs, for a device in an input file.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
 -- device_type  cuda, cpu, xpu, …
 -- device       number of the device; null for the CPU
--- flame_graph  memory: by stream; segments: by stream and segment
--- frames       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the blocks'
---            state, then the stack's frames as `file:line:function`, outermost first, without those
---            of the unwinder and the interpreter; or `<non-python>` where no stack was recorded, or
---            `<gaps>` for what rounding sizes up has added
--- bytes      of them, bytes
--- blocks     in so many blocks
+-- flame_graph  `memory`: by stream; `segments`: by stream and segment
+-- frames       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the state of
+--            the blocks, then the frames of the stack as `file:line:function`, outermost first,
+--            without frames of the unwinder and the interpreter; `<non-python>` if no stack was
+--            recorded; `<gaps>` for bytes added when sizes were rounded up
+-- bytes      bytes in these blocks
+-- blocks     number of blocks
 WITH
 parts AS (
     SELECT

@@ -1,24 +1,24 @@
 -- How the memory that the allocators held was used at any number of moments:
--- `memory_layout_at(moments)`, with the name of a relation that has rows of `memory_timeline`.
--- Replayed from the actions: allocations are as long as was requested, and what rounding adds to
--- them counts as free. Expandable segments that touch are one.
--- One row: a piece of a segment at a moment: an allocation, or free memory between two.
+-- `memory_layout_at(moments)`. The argument is the name of a relation with rows of
+-- `memory_timeline`. The layout is replayed from the actions: allocations have their requested
+-- sizes, and bytes added by rounding count as free. Adjacent expandable segments count as one.
+-- One row: a piece of a segment at a moment: an allocation, or the free memory between two.
 --
 -- run_id           the run
 -- source_id        the input file
 -- device_type      cuda, xpu, …
 -- device           number of the device
 -- ordinal          the moment (`memory_timeline.ordinal`)
--- segment_address  where its segment begins
+-- segment_address  start address of the segment
 -- segment_bytes    size of the segment, bytes
--- address          where the piece begins
--- bytes            its size, bytes
--- state            allocated; pending where a free had been requested; free
+-- address          start address of the piece
+-- bytes            size of the piece, bytes
+-- state            allocated, pending if a free had been requested, or free
 -- allocation_id    the allocation (`memory_allocations.allocation_id`); null for free memory
--- user_frame       line of the user's code that allocated it
+-- user_frame       line of the user's code that allocated the piece
 CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
-    asked_moments AS NOT MATERIALIZED (
+    requested_moments AS NOT MATERIALIZED (
         SELECT run_id, source_id, device_type, device, ordinal FROM query_table(moments)
     ),
 
@@ -34,7 +34,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             held.is_expandable
             AND lag(held.is_expandable) OVER in_space
             AND lag(held.address + held.bytes::UBIGINT) OVER in_space = held.address AS continues
-        FROM asked_moments AS moment
+        FROM requested_moments AS moment
         INNER JOIN memory_reservations AS held
             ON
                 moment.run_id = held.run_id
@@ -91,7 +91,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             if(allocation.free_requested_ordinal <= moment.ordinal, 'pending', 'allocated')
                 AS state,
             stacks.user_frame
-        FROM asked_moments AS moment
+        FROM requested_moments AS moment
         INNER JOIN memory_allocations AS allocation
             ON
                 moment.run_id = allocation.run_id
@@ -122,7 +122,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         WHERE used.address < segments.until_address
     ),
 
-    -- After each allocation, and after each segment's very start, there may be a gap.
+    -- A gap can follow each allocation, and the start of each segment.
     pieces AS (
         FROM placed
         UNION ALL BY NAME
@@ -152,7 +152,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             )
     ),
 
-    told AS (
+    pieces_and_gaps AS (
         SELECT
             run_id,
             source_id,
@@ -193,5 +193,5 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         piece.state,
         piece.allocation_id,
         piece.user_frame
-    FROM told
+    FROM pieces_and_gaps
     WHERE piece.bytes > 0;

@@ -1,26 +1,26 @@
--- The segments that the allocators held at any number of moments, and what was in them, ready to be
--- drawn: `memory_map(moments, most_segments, most_pieces)`, with the name of a relation that has
--- rows of `memory_timeline`. After the last action of a snapshot these are its own blocks; before,
--- they are replayed (`memory_layout_at`). Of each moment the largest segments and, in these, the
--- largest pieces are told apart; neighbours that are smaller are put together by state, so that a
--- segment's pieces still fill it.
--- One row: a piece of a segment at a moment, or small neighbours of one state.
+-- The segments that the allocators held at any number of moments, and their contents, ready to be
+-- drawn: `memory_map(moments, most_segments, most_pieces)`. The first argument is the name of a
+-- relation with rows of `memory_timeline`. After the last action of a snapshot, the pieces are the
+-- snapshot's own blocks; before it, they are replayed (`memory_layout_at`). Only the largest
+-- segments of each moment are returned. The largest pieces in these have rows of their own; smaller
+-- neighbours of the same state are merged, so a segment's pieces still fill it.
+-- One row: a piece of a segment at a moment, or adjacent small pieces of one state.
 --
 -- run_id           the run
 -- source_id        the input file
 -- device_type      cuda, xpu, …
 -- device           number of the device
 -- ordinal          the moment (`memory_timeline.ordinal`)
--- segment_ordinal  place of the segment among those of the moment, from 1, the largest first
--- segment_address  where it begins
--- segment_bytes    its size, bytes
--- offset_bytes     from the segment's start to the piece
--- bytes            its size, bytes
--- state            allocated; pending; stranded: free, in a segment that holds allocations; free:
---                  in one that holds none, and that can be released
--- pieces           1, or how many neighbours were put together
--- user_frame       line of the user's code that allocated it, of a single piece
--- is_replayed      whether it was replayed from the actions
+-- segment_ordinal  rank of the segment by size at the moment, from 1 for the largest
+-- segment_address  start address of the segment
+-- segment_bytes    size of the segment, bytes
+-- offset_bytes     distance from the segment's start to the piece, bytes
+-- bytes            size of the piece, bytes
+-- state            allocated; pending; stranded: free memory in a segment that holds allocations;
+--                  free: memory in a segment without allocations, which can be released
+-- pieces           number of pieces that were merged; 1 for a single piece
+-- user_frame       line of the user's code that allocated it; null for merged pieces
+-- is_replayed      whether the piece was replayed from the actions
 CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
     WITH
     mapped_moments AS (
@@ -94,7 +94,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         GROUP BY run_id, source_id, device_type, device, ordinal, segment_address
     ),
 
-    told_apart AS (
+    ranked AS (
         SELECT
             pieces.*,
             segments.segment_ordinal,
@@ -125,11 +125,11 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             *, sum(is_single::INTEGER) OVER (
                 PARTITION BY run_id, source_id, device_type, device, ordinal, segment_ordinal
                 ORDER BY address ROWS UNBOUNDED PRECEDING
-            ) AS stretch
-        FROM told_apart
+            ) AS merge_group
+        FROM ranked
     ),
 
-    together AS (
+    merged AS (
         SELECT
             run_id,
             source_id,
@@ -139,7 +139,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             segment_ordinal,
             segment_address,
             segment_bytes,
-            stretch,
+            merge_group,
             is_single,
             part AS state,
             min(address) AS address,
@@ -157,7 +157,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             segment_ordinal,
             segment_address,
             segment_bytes,
-            stretch,
+            merge_group,
             is_single,
             part
     )
@@ -172,7 +172,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         segment_address,
         segment_bytes,
         (
-            (min(address) OVER in_stretch)::HUGEINT
+            (min(address) OVER in_group)::HUGEINT
             - segment_address
             + coalesce(sum(bytes) OVER before, 0)
         )::BIGINT AS offset_bytes,
@@ -181,14 +181,28 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         pieces,
         user_frame,
         is_replayed
-    FROM together
+    FROM merged
     WINDOW
-        in_stretch AS (
+        in_group AS (
             PARTITION BY
-                run_id, source_id, device_type, device, ordinal, segment_ordinal, stretch, is_single
+                run_id,
+                source_id,
+                device_type,
+                device,
+                ordinal,
+                segment_ordinal,
+                merge_group,
+                is_single
         ),
         before AS (
             PARTITION BY
-                run_id, source_id, device_type, device, ordinal, segment_ordinal, stretch, is_single
+                run_id,
+                source_id,
+                device_type,
+                device,
+                ordinal,
+                segment_ordinal,
+                merge_group,
+                is_single
             ORDER BY state ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         );

@@ -1,13 +1,12 @@
--- What to mark beside the memory curve of a device:
--- `memory_marks(run, of_source, of_device_type, of_device, axis, since, until)`, with the axis of
--- `memory_curve`.
--- One row: a step, an annotation or an out-of-memory error that touches the stretch.
+-- Marks for the memory curve of a device: `memory_marks(run, of_source, of_device_type, of_device,
+-- axis, since, until)`, with the axis of `memory_curve`.
+-- One row: a step, an annotation or an out-of-memory error that overlaps the range.
 --
 -- kind            step, annotation or oom
--- name            the step's number, the annotation's name; of an oom, null
--- start_position  where it begins on the axis; `since` where it began before
--- end_position    where it ends; `until` where it ended later, or never
--- ordinal         actions of the device before its start
+-- name            number of the step, or name of the annotation; null for an oom
+-- start_position  start on the axis; `since` if it began earlier
+-- end_position    end on the axis; `until` if it ended later, or never
+-- ordinal         number of the device's actions before the start
 CREATE MACRO memory_marks(run, of_source, of_device_type, of_device, axis, since, until) AS TABLE
     WITH
     first_action AS (

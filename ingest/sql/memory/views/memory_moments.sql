@@ -1,20 +1,22 @@
--- The moment of each device of a run at a Unix time in nanoseconds: `memory_moments(run, t)`, after
--- what happened at that time. Devices without times have no rows.
--- One row: a moment, as in `memory_timeline`: the last up to that time, else the one before the
+-- The memory of each device of a run at a Unix time in nanoseconds, including the actions at that
+-- time: `memory_moments(run, t)`. Devices without recorded times have no rows.
+-- One row: a moment of `memory_timeline`: the last one up to that time, else the one before the
 -- device's first action.
 --
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
--- device_type      cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device           number of the device; null for the CPU
--- ordinal          the action (`memory_events.ordinal`); -1: before the first
+-- ordinal          the action (`memory_events.ordinal`); -1 before the first action
 -- time_ns          Unix time of the action, ns
--- action           what happened; null before the first
--- used_bytes       in use after it: active bytes of a snapshot, else allocated bytes
--- allocated_bytes  allocated after it
--- active_bytes     allocated, or with its free pending; null where not recorded
--- reserved_bytes   held by the allocator; null where not recorded
+-- action           the allocator's action; null before the first action
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+--                  memory
+-- allocated_bytes  allocated memory after it, bytes
+-- active_bytes     active memory after it, bytes: allocated memory, and memory with a pending free;
+--                  null if not recorded
+-- reserved_bytes   memory held by the allocator, bytes; null if not recorded
 -- origin           snapshot, trace or timeline
 CREATE MACRO memory_moments(run, t) AS TABLE
     WITH last_up_to AS (

@@ -1,4 +1,4 @@
--- Allocations under each of the names that they can be counted by: what rankings of memory group.
+-- Allocations with their owner at each level. The rankings of memory group these rows.
 -- One row: an allocation and its owner at one level.
 --
 -- run_id         the run
@@ -6,16 +6,17 @@
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- level          frame (line of the user's code), stack (the same, whole stacks apart), module, op
---                or category
--- name           the owner at that level; in brackets where it is not known
+-- level          frame (line of the user's code), stack (the same, with different stacks kept
+--                apart), module, op or category
+-- name           the owner at that level; in parentheses if it is not known
 -- is_known       whether the owner is known
--- stack_id       of level stack, the stack (`stacks.stack_id`)
+-- stack_id       for level stack, the stack (`stacks.stack_id`)
 -- allocation_id  the allocation (`memory_allocations.allocation_id`)
--- bytes          its size, bytes
--- alloc_ordinal  action that allocated it (`memory_events.ordinal`); -1: before the trace
--- free_ordinal   action that freed it (`memory_events.ordinal`); the largest number where it lived
---                to the end
+-- bytes          size of the allocation, bytes
+-- alloc_ordinal  action that allocated it (`memory_events.ordinal`); -1 if that was before the
+--                trace
+-- free_ordinal   action that freed it (`memory_events.ordinal`); the largest BIGINT if it lived to
+--                the end
 WITH
 levels AS (
     SELECT unnest(['frame', 'stack', 'module', 'op', 'category']) AS level

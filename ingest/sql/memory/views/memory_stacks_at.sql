@@ -1,15 +1,16 @@
--- What was in use at any number of moments, by where it was allocated: `memory_stacks_at(moments)`,
--- with the name of a relation that has rows of `memory_timeline`. `calls_of_stacks` reads it.
--- One row: a place.
+-- Memory in use at any number of moments, by the call stack that allocated it:
+-- `memory_stacks_at(moments)`. The argument is the name of a relation with rows of
+-- `memory_timeline`. `calls_of_stacks` reads it.
+-- One row: a list of frames.
 --
--- frames      the lines of Python in its stack as `file:line:function`, outermost first, or of C++
---             where there is none; without a stack the nn.Modules and the operator around the
---             allocation; `(no stack)` where neither is known
--- value       bytes allocated there that were in use
--- base_value  null
+-- frames      Python frames of the stack as `file:line:function`, outermost first; all frames if
+--             none is Python; without a stack, the nn.Modules and the operator around the
+--             allocation; `(no stack)` if nothing is known
+-- value       bytes in use that were allocated there
+-- base_value  always null
 CREATE MACRO memory_stacks_at(moments) AS TABLE
     WITH
-    asked_moments AS NOT MATERIALIZED (SELECT used_bytes FROM query_table(moments)),
+    requested_moments AS NOT MATERIALIZED (SELECT used_bytes FROM query_table(moments)),
 
     followed AS (
         SELECT
@@ -33,16 +34,16 @@ CREATE MACRO memory_stacks_at(moments) AS TABLE
                 AND allocation.stack_id = stack_names.stack_id
     ),
 
-    places AS (
+    allocated AS (
         SELECT frames, bytes FROM followed
         UNION ALL
         SELECT
             [before_trace()] AS frames,
-            (SELECT sum(asked_moments.used_bytes) FROM asked_moments)
+            (SELECT sum(requested_moments.used_bytes) FROM requested_moments)
             - (SELECT coalesce(sum(followed.bytes), 0) FROM followed) AS bytes
     )
 
     SELECT frames, sum(bytes)::BIGINT AS value, NULL::BIGINT AS base_value
-    FROM places
+    FROM allocated
     WHERE bytes > 0
     GROUP BY frames;

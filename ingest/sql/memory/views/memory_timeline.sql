@@ -1,20 +1,23 @@
--- The memory curve of each device, from snapshots, traces and memory timelines alike. Its rows are
--- the moments that `memory_allocations_at`, `memory_by_owner_at`, `memory_layout_at` and
--- `memory_map` take.
--- One row: a moment: after an action of the device's allocator, or before the first.
+-- The memory curve of each device, from snapshots, traces and memory timelines. Its rows are the
+-- moments that `memory_allocations_at`, `memory_by_owner_at`, `memory_layout_at` and `memory_map`
+-- take as their argument.
+-- One row: a moment, which is after an action of the device's allocator, or before the first
+-- action.
 --
 -- run_id           the run
 -- source_id        the input file
 -- rank             rank of the process
--- device_type      cuda, cpu, xpu, …; `unknown` where a timeline does not say
+-- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device           number of the device; null for the CPU
--- ordinal          the action (`memory_events.ordinal`); -1: before the first
--- time_ns          Unix time, ns; null where it was not recorded
--- action           what happened; null before the first
--- used_bytes       in use after it: active bytes of a snapshot, else allocated bytes
--- allocated_bytes  allocated after it
--- active_bytes     allocated, or with its free pending; null where not recorded
--- reserved_bytes   held by the allocator; null where not recorded
+-- ordinal          the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns          Unix time, ns; null if it was not recorded
+-- action           the allocator's action; null before the first action
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+--                  memory
+-- allocated_bytes  allocated memory after it, bytes
+-- active_bytes     active memory after it, bytes: allocated memory, and memory with a pending free;
+--                  null if not recorded
+-- reserved_bytes   memory held by the allocator, bytes; null if not recorded
 -- origin           snapshot, trace or timeline
 SELECT
     run_id,

@@ -1,5 +1,5 @@
--- The state of a device when it ran out of memory, replayed to that moment: a snapshot taken after
--- it shows what was left once the failure had freed memory.
+-- The state of a device when it ran out of memory, replayed to that moment. A snapshot taken after
+-- the error shows only what was left once the failure had freed memory.
 -- One row: an out-of-memory error.
 --
 -- run_id              the run
@@ -9,15 +9,17 @@
 -- device              number of the device; null for the CPU
 -- ordinal             the error (`memory_events.ordinal`)
 -- time_ns             Unix time, ns
--- requested_bytes     what was asked for, bytes
--- device_free_bytes   what the device had left, bytes
--- reserved_bytes      held by the allocator
--- active_bytes        of it in use, or with its free pending
--- free_bytes          of it free
--- largest_free_bytes  the largest free piece in one segment; null where no segments are known
--- user_frame          line of the user's code that asked
--- top_owners          lines of code that held most: (name, bytes, allocations), ten at most
--- stack_id            stack that asked (`stacks.stack_id`)
+-- requested_bytes     bytes that the failed allocation requested
+-- device_free_bytes   free memory of the device, bytes
+-- reserved_bytes      memory held by the allocator, bytes
+-- active_bytes        reserved bytes that are in use or have a pending free
+-- free_bytes          reserved bytes that are free
+-- largest_free_bytes  size of the largest free piece in one segment, bytes; null if no segments are
+--                     known
+-- user_frame          line of the user's code that requested the memory
+-- top_owners          lines of code that held the most memory: (name, bytes, allocations), at most
+--                     ten
+-- stack_id            stack that requested the memory (`stacks.stack_id`)
 WITH
 ooms AS NOT MATERIALIZED (
     SELECT *, active_bytes AS used_bytes FROM memory_events WHERE action = 'oom'

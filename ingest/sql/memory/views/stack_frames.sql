@@ -1,14 +1,14 @@
--- The stacks in memory snapshots, line by line.
--- One row: a frame at its place in a stack.
+-- The frames of each stack in memory snapshots.
+-- One row: a frame at its position in a stack.
 --
 -- run_id      the run
 -- stack_id    the stack (`stacks.stack_id`)
--- depth       calls inside it: 0 for the innermost frame
+-- depth       number of calls inside it: 0 for the innermost frame
 -- function    name of the function
 -- filename    file as recorded
--- line        line in the file; null where it is not known
--- is_python   whether it is a line of Python
--- is_library  whether it lies in an installed package or in Python's own library
+-- line        line in the file; null if it is not known
+-- is_python   whether the frame is a line of Python
+-- is_library  whether the frame is in an installed package or in Python's standard library
 WITH placed AS (
     SELECT
         run_id,

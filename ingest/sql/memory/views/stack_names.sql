@@ -3,9 +3,9 @@
 --
 -- run_id    the run
 -- stack_id  the stack (`stacks.stack_id`)
--- python    `file:line:function` of each line of Python, outermost first; null where there is none
--- frames    the same of all frames but those of the unwinder and the interpreter; null where no
---           other is left
+-- python    `file:line:function` of each Python frame, outermost first; null if there is none
+-- frames    the same of all frames except those of the unwinder and the interpreter; null if none
+--           is left
 WITH placed AS (
     SELECT
         run_id,

@@ -1,4 +1,4 @@
--- What is known of each input file once it is read, with the columns of table `sources`.
+-- Data about each input file that is known once it is read, with the columns of table `sources`.
 -- One row: an input file.
 CREATE TABLE staged_files (
     source_id INTEGER,

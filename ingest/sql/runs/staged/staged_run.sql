@@ -1,5 +1,5 @@
--- What is known of the run from its labels, its files and run.json, with the columns of table
--- `runs`; `started_at` is null where run.json does not say it.
+-- Data about the run from its labels, its files and run.json, with the columns of table `runs`;
+-- `started_at` is null if run.json does not have it.
 -- One row: the run.
 CREATE TABLE staged_run (
     name VARCHAR,

@@ -1,67 +1,72 @@
--- Metrics of each run: those of its median step, and some of the whole run.
--- One row: a device of a rank; of a run without a device, a rank, whose host is measured instead.
+-- Metrics of each run: those of its median step, and some of the entire run.
+-- One row: a device of a rank; in a run without a device, a rank, whose host is measured instead.
 -- Start here: How long does a step of each run take?
--- Materialised: DuckDB plans it with all its optimizers; files are written with one switched off.
--- Indexed: It is asked of all runs.
+-- Materialised: DuckDB plans it with all its optimizers; one of them is switched off when files are
+-- written.
+-- Indexed: Queries over all runs read it.
 --
--- The median step is the step of median wall time on the device, of two the shorter; a run without
--- steps counts as one step. Always: wall = lead + span + tail; span = busy + bubble; busy = compute
--- + communication + copy + compiled_code − overlap, where null counts 0. `run_parts` divides the
--- bubble by its causes, and `run_totals` has the sums over all steps. Where the host is measured,
--- its outermost operators take the place of kernels: `compute` is their time, on all threads; a
--- bubble is time without any, in Python or waiting.
+-- The median step is the step of median wall time on the device; for an even number of steps, the
+-- shorter of the middle two. A run without steps counts as one step. These sums always hold: wall =
+-- lead + span + tail; span = busy + bubble; busy = compute + communication + copy + compiled_code −
+-- overlap, where null counts as 0. `run_parts` divides the bubble by cause, and `run_totals` has
+-- the sums over all steps. If the host is measured, its outermost operators replace kernels:
+-- `compute` is their time on all threads, and a bubble is time without any operator, either in
+-- Python or waiting.
 --
 -- run_id                    the run
 -- rank                      rank of the process
--- device                    number of the device; null where the host is measured
+-- device                    number of the device; null if the host is measured
 -- measure                   device, or host in a run without device activities
--- steps                     number of steps; 1 where none were found
--- steps_from                how they were found, as in `steps`; run where they were not
--- step_name                 what a step is, as there
--- source_id                 input file of the median step; null where no steps were found
--- step                      number of the median step (`steps.step`); null where no steps were
---                           found
+-- steps                     number of steps; 1 if none were found
+-- steps_from                how the steps were found, as in `steps`; run if none were found
+-- step_name                 what a step is, as in `steps`
+-- source_id                 input file of the median step; null if no steps were found
+-- step                      number of the median step (`steps.step`); null if no steps were found
 -- is_slowest                whether the device has the longest wall time of the run
--- is_slowest_of_rank        whether it has the longest of its rank
--- wall_ns                   wall time of the median step: the sum of its parts, ns
+-- is_slowest_of_rank        whether the device has the longest wall time of its rank
+-- wall_ns                   wall time of the median step, ns
 -- min_wall_ns               wall time of the shortest step, ns
--- q1_wall_ns                wall time that a quarter of the steps do not exceed, ns
--- q3_wall_ns                wall time that three quarters of the steps do not exceed, ns
+-- q1_wall_ns                first quartile of the steps' wall times, ns
+-- q3_wall_ns                third quartile of the steps' wall times, ns
 -- max_wall_ns               wall time of the longest step, ns
 -- is_steady                 whether there are at least three steps, and the middle half of their
---                           wall times, from q1 to q3, spans at most 10 % of the median; null where
---                           no steps were found
--- mean_wall_ns              from the first step's start to the last one's end, or to the end of
---                           what they launched, with the time between steps, divided by their
---                           number, ns
--- lead_ns                   of the median step, time before the run's first activity, ns
--- tail_ns                   time after its last, ns
--- span_ns                   the rest of the wall time, ns
+--                           wall times, from q1 to q3, spans at most 10 % of the median; null if no
+--                           steps were found
+-- mean_wall_ns              mean wall time of a step, ns: the time from the first step's start to
+--                           the last one's end, or to the end of the work that they launched,
+--                           including the time between steps, divided by the number of steps
+-- lead_ns                   time in the median step before the run's first activity, ns
+-- tail_ns                   time in the median step after the run's last activity, ns
+-- span_ns                   wall time without lead and tail, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 span less busy, ns
--- compute_ns                sum of the durations of compute kernels, or of a host's operators, ns
--- communication_ns          sum of those of communication kernels, ns; null for a host
--- copy_ns                   sum of those of copies and sets, ns; null for a host
--- compiled_code_ns          of a host, time in compiled graphs outside of operators: compiled code
---                           without a record of its own; null for a device, ns
--- overlap_ns                time that was counted more than once in these, ns
--- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
--- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
--- bubbles                   gaps
--- activities                kernels, copies and sets, or operators of a host
--- kernels                   of those, kernels; null for a host
--- mean_kernel_ns            mean duration of these, ns; null where there is none
--- launches                  calls that launched these; null where no launch was recorded
--- graph_launches            of those, launches of a recorded graph
+-- bubble_ns                 idle time in the span: span minus busy, ns
+-- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
+--                           ns
+-- communication_ns          sum of the durations of communication kernels, ns; null for a host
+-- copy_ns                   sum of the durations of copies and sets, ns; null for a host
+-- compiled_code_ns          for a host, time in compiled graphs outside of operators, ns: compiled
+--                           code that is not recorded separately; null for a device
+-- overlap_ns                time that these sums count more than once, ns
+-- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
+-- exposed_copy_ns           copy time while neither compute nor communication ran, ns; null for a
+--                           host
+-- bubbles                   number of gaps in the median step
+-- activities                number of kernels, copies and sets, or of operators of a host
+-- kernels                   number of kernels; null for a host
+-- mean_kernel_ns            mean duration of these kernels, ns; null if there are none
+-- launches                  number of calls that launched these kernels; null if no launch was
+--                           recorded
+-- graph_launches            number of those calls that launched a recorded graph
 -- launch_call_ns            time that the host spent in these calls, ns
--- short_kernels             kernels that took less time than their launch call, outside of graphs;
---                           null where no launch was recorded
--- outside_busy_ns           busy time outside of all steps' window, in no other metric, ns
--- peak_bytes                the most memory in use of the device, or of the host's, in the whole
---                           recording, bytes; null where not recorded
--- compilations              compilations that ran in the measured steps; null where unknown
--- recompiles                of those, recompilations
--- compile_ns                time that they took, ns
+-- short_kernels             number of kernels that took less time than their launch call, outside
+--                           of graphs; null if no launch was recorded
+-- outside_busy_ns           busy time outside of the window of all steps, ns; no other metric
+--                           includes it
+-- peak_bytes                the most device memory in use, or host memory if the host is measured,
+--                           in the entire recording, bytes; null if not recorded
+-- compilations              number of compilations in the measured steps; null if not known
+-- recompiles                number of those that were recompilations
+-- compile_ns                time that the compilations took, ns
 WITH
 devices AS (
     SELECT
@@ -89,7 +94,7 @@ spreads AS (
     GROUP BY rank, device
 ),
 
--- Without steps, each file of a rank is a row of its own: they count together.
+-- Without steps, each file of a rank has a row of its own, so the rows are added up.
 medians AS (
     SELECT
         rank,
@@ -216,7 +221,7 @@ INNER JOIN medians ON found.rank = medians.rank AND found.device IS NOT DISTINCT
 INNER JOIN spreads ON found.rank = spreads.rank AND found.device IS NOT DISTINCT FROM spreads.device
 INNER JOIN totals ON found.rank = totals.rank AND found.device IS NOT DISTINCT FROM totals.device
 LEFT JOIN outside ON found.rank = outside.rank AND found.device IS NOT DISTINCT FROM outside.device
--- A profiler can number devices otherwise than PyTorch: the only one of a rank is the only one.
+-- A profiler can number devices differently from PyTorch, but a single device is the same one.
 LEFT JOIN peaks
     ON
         found.rank = peaks.rank

@@ -1,30 +1,30 @@
--- The metrics of each run at a glance: of many runs, one small file each.
+-- The main metrics of each run, in one small file per run.
 -- One row: a run.
 -- Start here: Which runs are there, and how busy were their devices?
--- Indexed: It is asked of all runs.
+-- Indexed: Queries over all runs read it.
 --
 -- run_id          the run
--- name            its name
+-- name            name of the run
 -- model           model that was profiled
 -- mode            eager or compiled
--- device_name     device; null when the run had none
+-- device_name     name of the device; null if the run had none
 -- started_at      when the profile began, UTC
--- ingested_at     when it was added, UTC
+-- ingested_at     when the run was added, UTC
 -- tags            the user's own keys and values
--- sources         input files that were read
--- problems        input files that failed or ended early
--- ranks           ranks among them
--- events          complete events
--- devices         devices with activities; 0 when only the host was profiled
--- activities      kernels, copies and sets
--- span_ns         from a device's first activity to its last, mean over the devices of all ranks,
---                 ns; null without a device
--- busy_ns         busy time in that, mean over these devices, ns; null without a device
--- bubble_ns       idle time in that, ns; null without a device
+-- sources         number of input files that were read
+-- problems        number of input files that failed or ended early
+-- ranks           number of ranks in them
+-- events          number of complete events
+-- devices         number of devices with activities; 0 if only the host was profiled
+-- activities      number of kernels, copies and sets
+-- span_ns         time from a device's first activity to its last, ns: mean over the devices of all
+--                 ranks; null without a device
+-- busy_ns         busy time in the span, ns: mean over these devices; null without a device
+-- bubble_ns       idle time in the span, ns; null without a device
 -- bubble_percent  idle time as a share of the span, 0 to 100; null without a device
--- peak_bytes      the most memory in use of a device at a time, bytes; null where not recorded
--- compilations    what torch.compile compiled while it was measured; null where that is unknown
--- recompiles      those of them that had been compiled before; null where that is unknown
+-- peak_bytes      the most memory in use on a device at a time, bytes; null if not recorded
+-- compilations    number of torch.compile compilations in the measured time; null if not known
+-- recompiles      number of those that were recompilations; null if not known
 WITH
 files AS (
     SELECT
@@ -49,7 +49,7 @@ devices AS (
     )
 ),
 
--- Of a device in several files the one that counted most.
+-- A device can be in several files: the highest peak counts.
 memory AS (
     SELECT max(peak_bytes) AS peak_bytes FROM memory_peak WHERE device_type <> 'cpu'
 ),

@@ -1,17 +1,18 @@
--- What the median step of each run consists of: its rows of `step_parts`. They add up to `wall_ns`
--- of `run_metrics`.
--- One row: a part of the steps of a device of a rank; of a run without a device, of a rank's host.
+-- The parts of each run's median step, from `step_parts`. They add up to `wall_ns` of
+-- `run_metrics`.
+-- One row: a part of the steps, for a device of a rank; in a run without a device, for a rank's
+-- host.
 -- Start here: What does the time of a step consist of?
--- Indexed: It is asked of all runs.
+-- Indexed: Queries over all runs read it.
 --
 -- run_id              the run
 -- rank                rank of the process
--- device              number of the device; null where the host is measured
--- is_slowest          whether this device has the longest wall time of the run
--- is_slowest_of_rank  whether it has the longest of its rank
+-- device              number of the device; null if the host is measured
+-- is_slowest          whether the device has the longest wall time of the run
+-- is_slowest_of_rank  whether the device has the longest wall time of its rank
 -- part                name of the part, as in `parts`
 -- ordinal             order in which to show the parts, from 1
--- is_idle             whether it is a cause of idle time; null for `lead` and `tail`
+-- is_idle             whether the part is a cause of idle time; null for `lead` and `tail`
 -- ns                  time in the median step, ns; an overlap is negative
 -- total_ns            time in all steps and between them, ns
 SELECT

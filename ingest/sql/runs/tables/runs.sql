@@ -1,26 +1,29 @@
 -- Runs in the store.
 -- One row: a run.
--- Indexed: Questions of all runs begin with it.
+-- Indexed: Queries over all runs begin with it.
 --
--- run_id             name of the run's directory: the name and eight digits of its content's hash
--- name               name given, else the run.json's, else the directory's or file's
+-- run_id             name of the run's directory: the run's name and eight digits of a hash of its
+--                    content
+-- name               name given by the user, else from run.json, else of the directory or file
 -- model              model that was profiled
 -- mode               eager or compiled
--- framework          pytorch, megengine
--- framework_version  its version
--- device_name        device as the trace or run.json names it; null when it had none
--- world_size         processes of the job
--- started_at         when the profile began, UTC; null when the trace counts from no known time
--- ingested_at        when it was added, UTC
+-- framework          pytorch or megengine
+-- framework_version  version of the framework
+-- device_name        name of the device in the trace or run.json; null if there was none
+-- world_size         number of processes of the job
+-- started_at         when the profile began, UTC; null if the times in the trace have no known
+--                    origin
+-- ingested_at        when the run was added, UTC
 -- tags               the user's own keys and values
--- note               the user's own words about the run
--- path               absolute path of the directory or file that was added; null where paths are
+-- note               the user's note about the run
+-- path               absolute path of the directory or file that was added; null if paths are
 --                    redacted
--- schema_version     what tables and columns the version of tracehouse that wrote the run has
--- logic_version      how that version fills them: figures of runs with different ones may differ
+-- schema_version     version of the tables and columns, set by the tracehouse that wrote the run
+-- logic_version      version of the logic that fills them; metrics of runs with different versions
+--                    may differ
 -- run_json           run.json, secrets redacted (JSON)
 WITH
--- Compilations count where nothing else was recorded: those of a warm-up come before the profile.
+-- Use compilations only if nothing else was recorded: a warm-up compiles before the profile.
 first AS (
     SELECT coalesce(
         least((SELECT min(start_ns) FROM complete), (SELECT min(first_ns) FROM memory_devices)),
@@ -30,7 +33,7 @@ first AS (
 
 SELECT
     run.* REPLACE (
-        -- before 2001 a clock counts from boot, not from the epoch
+        -- a time before 2001 counts from boot, not from the epoch
         coalesce(
             run.started_at,
             CASE

@@ -1,30 +1,29 @@
--- Input files of the runs, what was read of them and what was not.
+-- Input files of the runs, with what was read from them and what was not.
 -- One row: an input file.
 --
 -- run_id           the run
 -- source_id        number of the file in the run, from 0
--- path             absolute path; relative where paths are redacted
+-- path             absolute path; relative if paths are redacted
 -- kind             kineto, megengine, execution_trace, memory_snapshot, memory_timeline,
 --                  compile_log, run_json or other
--- rank             rank of the process: from the file's content, else its name, else its place;
---                  null for what is no profile
+-- rank             rank of the process: from the file's content, else from its name, else from its
+--                  position; null if the file is not a profile
 -- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,
---                  from 1, the same for all processes; null where each process wrote one trace
+--                  from 1, the same for all processes; null if each process wrote one trace
 -- bytes            size on disk, bytes
--- json_bytes       size decompressed, bytes
+-- json_bytes       size after decompression, bytes
 -- sha256           checksum of the file on disk
--- events           events the file holds; of a memory snapshot or timeline, actions of the
---                  allocators; of a compile log, records; of an execution trace, nodes; of
---                  a profile of MegEngine, times of operators
--- complete_events  of those, rows of `events`; null for what is no trace
--- other_counts     those that are rows of `other_events`, counted by what they are
--- dropped_counts   pieces of the file that are in neither, counted by reason
--- status           ok, truncated (ended early), skipped (no reader for it, or the content of
---                  another) or failed (could not be read)
--- warnings         what was odd, one sentence each
--- warning_codes    the code of each warning, in the same order; the sentences may change, the codes
---                  do not
--- metadata         the file's own metadata, secrets redacted (JSON)
+-- events           number of events in the file; of allocator actions in a memory snapshot or
+--                  timeline; of records in a compile log; of nodes in an execution trace; of
+--                  operator times in a profile of MegEngine
+-- complete_events  number of those that are rows of `events`; null if the file is not a trace
+-- other_counts     number of those that are rows of `other_events`, by kind
+-- dropped_counts   number of pieces of the file that are in neither table, by reason
+-- status           ok, truncated (ended early), skipped (no reader for it, or the same content as
+--                  another file) or failed (could not be read)
+-- warnings         irregularities of the file, one sentence each
+-- warning_codes    code of each warning, in the same order; sentences may change, codes do not
+-- metadata         metadata recorded in the file, secrets redacted (JSON)
 WITH
 faults AS (
     SELECT source_id, code, message, 1 AS part FROM memory_faults

@@ -1,14 +1,15 @@
--- The run before each run: the latest earlier one of the same model, of those on the same device
--- where there are any. A run that names no model stands with those of its own name.
+-- The previous run of each run: the latest earlier run of the same model on the same device, else
+-- the latest earlier run of the same model on any device. A run without a model is compared by its
+-- name.
 -- One row: a run that has metrics.
 --
 -- run_id           the run
--- model            its model, else its name
+-- model            model of the run, else its name
 -- started_at       when the profile began, else when it was added, UTC
 -- ingested_at      when it was added, UTC
--- previous_run_id  the run before it (`runs.run_id`); null for the first
--- is_same_device   whether that ran on a device of the same name, or on a host likewise; null where
---                  there is none
+-- previous_run_id  the previous run (`runs.run_id`); null for the first run
+-- is_same_device   whether both runs used a device of the same name, or both a host; null if there
+--                  is no previous run
 WITH runs_with_metrics AS (
     SELECT
         overview.run_id,

@@ -1,31 +1,30 @@
--- The runs as people look for them: their labels, the time of a step, and how busy the device is.
+-- The list of runs: their labels, the time of a step, and how busy the device is.
 -- One row: a run.
 --
 -- run_id         the run
--- name           its name
+-- name           name of the run
 -- model          model that was profiled
 -- mode           eager or compiled
--- device_name    device; null when the run had none
+-- device_name    name of the device; null if the run had none
 -- tags           the user's own keys and values
--- note           the user's own words about the run
+-- note           the user's note about the run
 -- started_at     when the profile began, UTC
--- ingested_at    when it was added, UTC
--- steps          number of steps on the slowest device; null where no steps were found
--- step_ns        wall time of its median step, ns; null where no steps were found
--- step_times_ns  the wall times of these steps, as in `run_step_times`, ns
+-- ingested_at    when the run was added, UTC
+-- steps          number of steps on the slowest device; null if no steps were found
+-- step_ns        wall time of that device's median step, ns; null if no steps were found
+-- step_times_ns  wall times of these steps, as in `run_step_times`, ns
 -- busy_percent   busy time of the slowest device as a share of the wall time of its median step, or
---                of the whole recording where no steps were found, 0 to 100; null without a device
--- peak_bytes     the most memory in use of a device at a time, bytes; null where not recorded
--- recompiles     compilations of what had been compiled before, while it was measured; null where
---                that is unknown
--- sources        input files that were read
--- problems       input files that failed or ended early
--- ranks          ranks among them
--- devices        devices with activities; 0 when only the host was profiled
--- events         complete events
--- activities     kernels, copies and sets
--- span_ns        from a device's first activity to its last, mean over the devices of all ranks,
---                ns; null without a device
+--                of the entire recording if no steps were found, 0 to 100; null without a device
+-- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
+-- recompiles     number of recompilations in the measured time; null if not known
+-- sources        number of input files that were read
+-- problems       number of input files that failed or ended early
+-- ranks          number of ranks in them
+-- devices        number of devices with activities; 0 if only the host was profiled
+-- events         number of complete events
+-- activities     number of kernels, copies and sets
+-- span_ns        time from a device's first activity to its last, ns: mean over the devices of all
+--                ranks; null without a device
 SELECT
     overview.run_id,
     overview.name,

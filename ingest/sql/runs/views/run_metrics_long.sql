@@ -1,18 +1,18 @@
--- The metrics of `run_metrics` and the parts of `run_parts`, each in a row: for tables, charts and
+-- The metrics of `run_metrics` and the parts of `run_parts`, one per row: for tables, charts and
 -- conditions over any of them.
--- One row: a metric of a device of a rank of a run; of a run without a device, of a rank.
+-- One row: a metric of a device of a rank of a run; in a run without a device, of a rank.
 --
 -- run_id              the run
 -- rank                rank of the process
--- device              number of the device; null where the host is measured
--- is_slowest          whether this device has the longest wall time of the run
--- is_slowest_of_rank  whether it has the longest of its rank
--- metric              `bubble_` and a cause of idle time; or another part, or a column of
---                     `run_metrics`, without its unit
+-- device              number of the device; null if the host is measured
+-- is_slowest          whether the device has the longest wall time of the run
+-- is_slowest_of_rank  whether the device has the longest wall time of its rank
+-- metric              `bubble_` and a cause of idle time, the name of another part, or the name of
+--                     a column of `run_metrics` without its unit
 -- unit                ns, bytes or count
--- value               the metric; an overlap is negative here; null where not known
--- is_part             whether it is one of those that add up to metric `wall`
--- ordinal             order in which to show them: the wall time, its parts, and the others
+-- value               value of the metric; negative for an overlap; null if not known
+-- is_part             whether the metric is one of the parts that add up to metric `wall`
+-- ordinal             order in which to show the metrics: the wall time, its parts, then the others
 WITH
 listed AS (
     SELECT
@@ -22,8 +22,8 @@ listed AS (
         metrics.is_slowest,
         metrics.is_slowest_of_rank,
         [{ 'metric': 'wall', 'unit': 'ns', 'value': metrics.wall_ns }]
-        -- Parts that the run cannot have get a row without a value. The others are left out here:
-        -- they are rows of `run_parts`. Each list is a constant, which DuckDB works out once.
+        -- Parts that the run cannot have get a row without a value. The other parts come from
+        -- `run_parts` below. Each list is a constant, which DuckDB evaluates once.
         || if(
             metrics.measure = 'device',
             [

@@ -1,14 +1,15 @@
--- The series that runs belong to. A series is the runs of one model, mode and device, oldest first;
--- a run that names no model stands with those of its own name.
+-- The series that runs belong to. A series is the runs of one model, mode and device, oldest first.
+-- A run without a model belongs to a series by its name.
 -- One row: a run with metrics.
 --
 -- run_id       the run
--- series       model, else name; mode; and device: those that are known, with commas between them
--- run_number   the run's place in its series, from 1 for the oldest
--- name         its name
+-- series       the model, else the name; the mode; and the device: those that are known, separated
+--              by commas
+-- run_number   number of the run in its series, from 1 for the oldest
+-- name         name of the run
 -- model        model that was profiled
 -- mode         eager or compiled
--- device_name  device; null when the run had none
+-- device_name  name of the device; null if the run had none
 -- tags         the user's own keys and values
 -- started_at   when the profile began, else when it was added, UTC
 SELECT

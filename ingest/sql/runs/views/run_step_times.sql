@@ -1,10 +1,10 @@
--- The wall times of the steps of each run, on its slowest device: for a small chart of each run.
+-- The wall times of each run's steps on its slowest device, for a small chart per run.
 -- One row: a run with steps.
--- Indexed: It is asked of all runs.
+-- Indexed: Queries over all runs read it.
 --
 -- run_id         the run
--- step_times_ns  wall times in the order of the steps, ns; of more than 60 steps, the longest of
---                each of 60 stretches of about as many steps
+-- step_times_ns  wall times in the order of the steps, ns; for more than 60 steps, they are divided
+--                into 60 groups of nearly equal size, and each group has its longest wall time
 WITH
 numbered AS (
     SELECT
@@ -26,12 +26,12 @@ numbered AS (
 longest AS (
     SELECT
         run_id,
-        ordinal * least(steps, 60) // steps AS stretch,
+        ordinal * least(steps, 60) // steps AS step_group,
         max(wall_ns) AS wall_ns
     FROM numbered
-    GROUP BY run_id, stretch
+    GROUP BY run_id, step_group
 )
 
-SELECT run_id, list(wall_ns ORDER BY stretch) AS step_times_ns
+SELECT run_id, list(wall_ns ORDER BY step_group) AS step_times_ns
 FROM longest
 GROUP BY run_id;

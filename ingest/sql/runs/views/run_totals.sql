@@ -1,40 +1,44 @@
--- Sums over all measured steps of each run, with the time between steps. `run_metrics` has the
+-- Sums over all measured steps of each run, including the time between steps. `run_metrics` has the
 -- median step.
--- One row: a device of a rank of a run; of a run without a device, a rank, whose host is measured.
+-- One row: a device of a rank of a run; in a run without a device, a rank, whose host is measured.
 --
 -- A device's window goes from the start of the first activity that the steps launched to the end of
--- the last; what ran in it counts as far as it lies in it. Always: wall = lead + span + tail; span
--- = busy + bubble; busy = compute + communication + copy + compiled_code − overlap, where null
--- counts 0.
+-- the last. Activities count with their part inside the window. These sums always hold: wall = lead
+-- + span + tail; span = busy + bubble; busy = compute + communication + copy + compiled_code −
+-- overlap, where null counts as 0.
 --
 -- run_id                    the run
 -- rank                      rank of the process
--- device                    number of the device; null where the host is measured
+-- device                    number of the device; null if the host is measured
 -- measure                   device, or host in a run without device activities
--- steps                     number of steps; 1 where none were found
--- wall_ns                   from the first step's start to the last one's end, or to the end of
---                           what they launched if that is later, ns
--- lead_ns                   of that, before the first activity, ns
--- tail_ns                   after the last, ns
--- span_ns                   between: the window, ns
+-- steps                     number of steps; 1 if none were found
+-- wall_ns                   time from the first step's start to the last one's end, or to the end
+--                           of the work that they launched if that is later, ns
+-- lead_ns                   wall time before the first activity, ns
+-- tail_ns                   wall time after the last activity, ns
+-- span_ns                   wall time between lead and tail: the window, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 span less busy, ns
--- compute_ns                sum of the durations of compute kernels, or of a host's operators, ns
--- communication_ns          sum of those of communication kernels, ns; null for a host
--- copy_ns                   sum of those of copies and sets, ns; null for a host
--- compiled_code_ns          of a host, time in compiled graphs outside of operators: compiled code
---                           without a record of its own; null for a device, ns
--- overlap_ns                time that was counted more than once in these, ns
--- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
--- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
--- bubbles                   gaps in the window
--- activities                kernels, copies and sets in the window, or operators of a host
--- kernels                   of those, kernels; null for a host
--- launches                  calls that launched these; null where no launch was recorded
--- graph_launches            of those, launches of a recorded graph
+-- bubble_ns                 idle time in the span: span minus busy, ns
+-- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
+--                           ns
+-- communication_ns          sum of the durations of communication kernels, ns; null for a host
+-- copy_ns                   sum of the durations of copies and sets, ns; null for a host
+-- compiled_code_ns          for a host, time in compiled graphs outside of operators, ns: compiled
+--                           code that is not recorded separately; null for a device
+-- overlap_ns                time that these sums count more than once, ns
+-- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
+-- exposed_copy_ns           copy time while neither compute nor communication ran, ns; null for a
+--                           host
+-- bubbles                   number of gaps in the window
+-- activities                number of kernels, copies and sets in the window, or of operators of a
+--                           host
+-- kernels                   number of kernels; null for a host
+-- launches                  number of calls that launched these kernels; null if no launch was
+--                           recorded
+-- graph_launches            number of those calls that launched a recorded graph
 -- launch_call_ns            time that the host spent in these calls, ns
--- short_kernels             kernels that took less time than their launch call, outside of graphs;
---                           null where no launch was recorded
+-- short_kernels             number of kernels that took less time than their launch call, outside
+--                           of graphs; null if no launch was recorded
 WITH
 times AS (
     SELECT

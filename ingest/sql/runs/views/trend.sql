@@ -1,32 +1,34 @@
--- The metrics of all runs over time, of each run's median step and slowest device, with the runs
--- from which on a metric changed. It compares the runs of a series, as in `run_series`.
--- One row: a metric of a run; none where it is not known.
+-- The metrics of all runs over time, for each run's median step on its slowest device, with the
+-- runs at which a metric changed. Runs of one series are compared, as in `run_series`.
+-- One row: a metric of a run; metrics that are not known have no row.
 -- Start here: Which runs became slower, and since when?
 --
--- A change point is a run from which on a metric is different: the median of it and of up to four
--- runs after it differs from the median of up to five runs before it by at least 5 %, and by more
--- than four times the spread of those before, which is their median distance from their median. It
--- takes three runs before and two from it on, so that no run changes anything alone. Of runs close
--- by that qualify, it is the one at which both sides are the most uniform: at which the distances
--- of all these runs from the median of their side add up to the least.
+-- A change point is a run at which a metric changes lastingly. The median of this run and up to
+-- four runs after it must differ from the median of up to five runs before it. The difference must
+-- be at least 5 %, and more than four times the spread of the runs before, which is their median
+-- distance from their median. There must be at least three runs before the change point and at
+-- least one run after it, so a single run never causes one. Of nearby runs that qualify, the change
+-- point is the run for which both sides are the most uniform: the distances of all these runs from
+-- the median of their side have the smallest sum.
 --
 -- run_id           the run
--- series           its series, as in `run_series`
--- run_number       its place in that, from 1 for the oldest
--- name             its name
+-- series           series of the run, as in `run_series`
+-- run_number       number of the run in its series, from 1 for the oldest
+-- name             name of the run
 -- model            model that was profiled
 -- mode             eager or compiled
--- device_name      device; null when the run had none
+-- device_name      name of the device; null if the run had none
 -- tags             the user's own keys and values
 -- started_at       when the profile began, else when it was added, UTC
 -- metric           name of the metric, as in `run_metrics_long`
 -- unit             ns, bytes or count
--- value            the metric
--- before_median    median of the up to five runs before; null for the first
--- before_spread    median distance of these from it
--- from_median      median of the run and the up to four after it
--- change_percent   from_median against before_median; null where that is 0 or null
--- is_change_point  whether the metric changed for good with this run
+-- value            value of the metric
+-- before_median    median of up to five runs before this run; null for the first run
+-- before_spread    median distance of these runs from `before_median`
+-- from_median      median of this run and up to four runs after it
+-- change_percent   change from `before_median` to `from_median`, percent; null if `before_median`
+--                  is 0 or null
+-- is_change_point  whether the metric changes lastingly at this run
 WITH
 metrics AS (
     SELECT

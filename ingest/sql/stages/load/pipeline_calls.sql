@@ -1,6 +1,7 @@
--- Calls of pipelines. Of pipelines that call each other, the outermost counts. A call that began
--- before the recording has no label; one that the recording cut off ends with it.
--- One row: a call. `call` is its place among those of its input file, from 1.
+-- Calls of pipelines. If pipelines call each other, only the outermost call counts. A call that
+-- began before the recording has no label; a call that the recording cut off ends with the
+-- recording.
+-- One row: a call. `call` numbers the calls of an input file, from 1.
 -- Materialised: several relations read it.
 WITH reached AS (
     SELECT

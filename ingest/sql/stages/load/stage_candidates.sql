@@ -1,6 +1,7 @@
--- What may belong to a stage of a pipeline, with the moment that decides: of device activities the
--- launch, without one the start; of outermost operators the start.
--- One row: an activity or operator. `lane` is the thread; null where unknown.
+-- Device activities and outermost operators that may belong to a stage, with the time that decides.
+-- It is the launch of a device activity, or its start without a launch, and the start of an
+-- operator.
+-- One row: an activity or operator. `lane` is the thread; null if unknown.
 SELECT
     kernels.source_id,
     kernels.event_id,

@@ -1,5 +1,5 @@
--- The moments at which the stage on the host changes, for `host_stretches_of`.
--- One row: a moment, with the call, stage, step and block from then on; null outside of calls.
+-- Times at which the stage on the host changes, for `host_stretches_of`.
+-- One row: such a time, with the call, stage, step and block that begin then; null outside calls.
 WITH ends AS (
     SELECT source_id, end_ns AS from_ns FROM pipeline_calls
     ANTI JOIN stage_stretches

@@ -1,6 +1,6 @@
--- What the host did in the calls of pipelines of a run without a device, all threads together.
--- One row: a stretch of time in a call, with what `host_stretches_of` says of it.
--- Materialised: its reader asks for it more than once.
+-- What the host did in pipeline calls of a run without a device, over all threads.
+-- One row: an interval in a call, with the columns of `host_stretches_of`.
+-- Materialised: its reader uses it more than once.
 SELECT
     source_id,
     measured.call,

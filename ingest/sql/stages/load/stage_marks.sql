@@ -1,5 +1,5 @@
--- The labels of what diffusers pipelines do.
--- One row: a label, with its kind as in `stage_mark` and what it names.
+-- Labels of the work of diffusers pipelines.
+-- One row: a label, with its kind as in `stage_mark` and the name that it contains.
 -- Materialised: several relations read it.
 SELECT
     source_id,

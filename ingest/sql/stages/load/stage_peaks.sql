@@ -1,6 +1,6 @@
--- The most memory in use in each stretch of a call, of its device with the most; of the host's in a
+-- Peak memory in use in each part of a call, on the device with the highest peak; on the host in a
 -- run without a device.
--- One row: a cell of `stages` whose memory was recorded on its clock.
+-- One row: a row of `stages` for which memory was recorded on the same clock.
 SELECT
     stretch.source_id,
     stretch.call,

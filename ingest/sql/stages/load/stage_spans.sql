@@ -1,8 +1,8 @@
 -- Calls, stages, steps and blocks of pipelines, for `step_moments`.
--- One row: one of these, on its thread. `source_id` stands for the thread and the kind, `step` is
--- the event, or of a step its number. A step is one that begins in a denoising loop, and ends with
--- it at the latest.
--- Materialised: its readers ask for it more than once.
+-- One row: a span on its thread. `source_id` identifies the thread and the kind. `step` is the
+-- event, or the number of a step. A step counts if it begins in a denoising loop, and it ends with
+-- the loop at the latest.
+-- Materialised: its readers use it more than once.
 WITH
 loops AS (
     SELECT * FROM stage_marks WHERE kind = 'stage' AND label = 'denoise'

@@ -1,6 +1,7 @@
--- The time of each call of a pipeline, cut where its stage, step or block changes: each moment
--- belongs to the innermost of each. A step or block counts in the stage in which it began.
--- One row: a stretch of time on the thread of the call. The stretches of a call add up to it.
+-- The time of each pipeline call, cut where its stage, step or block changes. Each interval belongs
+-- to the innermost stage, step and block. A step or block counts only in the stage in which it
+-- began.
+-- One row: an interval on the calling thread. The intervals of a call add up to it.
 -- Materialised: several relations read it.
 WITH
 moments AS (
@@ -9,7 +10,7 @@ moments AS (
     INNER JOIN stage_changes AS changes ON spans.source_id = changes.track
 ),
 
-stretches AS (
+intervals AS (
     SELECT
         lane,
         from_ns AS start_ns,
@@ -23,22 +24,22 @@ stretches AS (
 
 spans AS (
     SELECT
-        stretches.lane,
-        stretches.start_ns,
-        stretches.end_ns,
+        intervals.lane,
+        intervals.start_ns,
+        intervals.end_ns,
         calls.span AS call_id,
         stages.span AS stage_id,
         blocks.span AS block_id,
         steps.span AS step
-    FROM stretches
+    FROM intervals
     ASOF INNER JOIN stage_changes AS calls
-        ON stretches.call_track = calls.track AND stretches.start_ns >= calls.from_ns
+        ON intervals.call_track = calls.track AND intervals.start_ns >= calls.from_ns
     ASOF LEFT JOIN stage_changes AS stages
-        ON stretches.stage_track = stages.track AND stretches.start_ns >= stages.from_ns
+        ON intervals.stage_track = stages.track AND intervals.start_ns >= stages.from_ns
     ASOF LEFT JOIN stage_changes AS blocks
-        ON stretches.block_track = blocks.track AND stretches.start_ns >= blocks.from_ns
+        ON intervals.block_track = blocks.track AND intervals.start_ns >= blocks.from_ns
     ASOF LEFT JOIN stage_changes AS steps
-        ON stretches.step_track = steps.track AND stretches.start_ns >= steps.from_ns
+        ON intervals.step_track = steps.track AND intervals.start_ns >= steps.from_ns
     WHERE calls.span IS NOT NULL
 )
 

@@ -1,9 +1,10 @@
--- When each call of a pipeline was at work.
+-- The time range of each pipeline call.
 -- One row: a call, on a device of its rank; in a run without a device, on its host.
 -- Materialised: several relations read it.
 --
--- From `start_ns` to `end_ns` go the activities that the call launched; where it launched none,
--- both are its end. `wall_start_ns` and `wall_end_ns` include the call itself; of a host, no more.
+-- `start_ns` to `end_ns` covers the activities that the call launched. If it launched none, both
+-- are the end of the call. `wall_start_ns` to `wall_end_ns` also covers the call itself; on a host,
+-- it is exactly the call.
 WITH
 active AS (
     SELECT

@@ -1,7 +1,7 @@
--- Device activities and outermost operators in the calls of pipelines.
--- One row: an activity or operator, with the stretch of `stage_stretches` to which it belongs: on
--- its own thread, or else at the same time on the thread of the call; where several threads call
--- pipelines, of the call that changed its stage last.
+-- Device activities and outermost operators in pipeline calls.
+-- One row: an activity or operator with the interval of `stage_stretches` to which it belongs. That
+-- is the interval at that time on its own thread, or else on the calling thread. If several threads
+-- call pipelines, it is that of the call whose stage changed last.
 -- Materialised: several relations read it.
 WITH found AS (
     SELECT

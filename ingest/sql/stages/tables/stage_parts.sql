@@ -1,28 +1,28 @@
--- What the time of each stage of a pipeline's call consists of, on a device. All parts of a call
--- add up to its wall time there: from its start on the host to its end, or to the end of all that
--- it launched, if that is later. On a host, they add up to the call itself.
+-- The time of each stage of a pipeline call, divided into parts. On a device, the parts of a call
+-- add up to its wall time: from the start of the call on the host to its end, or to the end of
+-- everything that it launched if that is later. On a host, they add up to the call itself.
 -- One row: a part of a row of `stages`, on a device of its rank; without a device, on its host.
 --
--- An activity belongs where it was launched: on the launching thread's own call, else to what the
--- thread of the call was doing at that time. What ran between these activities, but was launched
--- elsewhere, belongs to `other`. Idle time belongs to the activity that ended it. The time before
--- the first activity of the call and after its last belongs to what the host did, and to `other`
--- before and after the call. A host's own time belongs where it passed.
+-- A device activity belongs to the stage in which it was launched, by the launching thread's own
+-- call, or else by what the calling thread was doing at that time. Activities between these that
+-- were launched elsewhere belong to `other`. Idle time belongs to the activity after it. Time
+-- before the call's first activity and after its last belongs to what the host did then, and to
+-- `other` outside the call. Host time belongs to the stage in which it passed.
 --
 -- run_id       the run
 -- source_id    the input file
 -- rank         rank of the process
--- device       number of the device; null where the host is measured
--- pipeline     class of the pipeline
--- call         place of the call among those of its input file, from 1 (`stages.call`)
+-- device       number of the device; null if the host is measured
+-- pipeline     class name of the pipeline
+-- call         number of the call in its input file, from 1 (`stages.call`)
 -- stage        `encode`, `denoise`, `decode` or `other`
--- step         number of the denoising step (`steps.step`); null outside of steps
--- block_class  class of the denoiser's block; null outside of blocks
+-- step         number of the denoising step (`steps.step`); null outside steps
+-- block_class  class name of the denoiser's block; null outside blocks
 -- part         `lead`, `tail`, `compute`, … or a cause of idle time, as in `parts`
--- is_idle      whether the device, or the host without one, had nothing to do; null for `lead` and
---              `tail`
+-- is_idle      whether the device, or the host of a run without one, had nothing to do; null for
+--              `lead` and `tail`
 -- ordinal      order in which to show the parts, from 1
--- ns           time, ns; an overlap is negative, which makes it a part
+-- ns           time, ns; negative for an overlap, so that the parts add up
 WITH
 activities AS (
     SELECT
@@ -49,8 +49,8 @@ activities AS (
     WHERE measured.measure = 'device'
 ),
 
--- The host's time around a call is in no stage.
-stretches AS (
+-- Host time before and after a call is outside all stages.
+intervals AS (
     SELECT source_id, call, stage, step, block_class, start_ns, end_ns FROM stage_stretches
     UNION ALL BY NAME
     SELECT source_id, call, 'other' AS stage, 0 AS start_ns, start_ns AS end_ns FROM pipeline_calls
@@ -121,7 +121,7 @@ found AS (
         around.part,
         least(around.end_ns, stretch.end_ns) - greatest(around.start_ns, stretch.start_ns) AS ns
     FROM around
-    INNER JOIN stretches AS stretch
+    INNER JOIN intervals AS stretch
         ON
             around.source_id = stretch.source_id
             AND around.call = stretch.call

@@ -1,28 +1,30 @@
--- What the calls of diffusers pipelines consist of, on the host: encoding texts and images, the
--- denoising loop by step and class of block, decoding, and other code. The rows of a call add up to
--- it, to the ns; `stage_parts` has the time of its devices.
--- One row: what a call did in a stage, a step and a class of blocks, and in no other inside.
+-- The host time of diffusers pipeline calls, by stage: encoding of texts and images, the denoising
+-- loop by step and block class, decoding, and other code. The rows of a call add up exactly to its
+-- duration. `stage_parts` has the device time.
+-- One row: the part of a call in a stage, step and block class, without the steps and blocks nested
+-- inside.
 -- Materialised: several relations read it, and its file is written from it.
 --
--- `capture` labels all this (`docs/capture.md`); a trace without these labels has no rows. Of
--- pipelines that call each other, the outermost call counts, with the stages of all. A call that
--- began before the recording is not known; one that the recording cut off ends with it. Each input
--- file has calls of its own, also where several are of one rank.
+-- `capture` records the labels that these rows come from (`docs/capture.md`). A trace without them
+-- has no rows. If pipelines call each other, only the outermost call counts, with all stages inside
+-- it. A call that began before the recording is unknown; a call that the recording cut off ends
+-- with the recording. Calls are numbered per input file, even if several files belong to one rank.
 --
 -- run_id       the run
 -- source_id    the input file
 -- rank         rank of the process
--- pipeline     class of the pipeline
--- call         place of the call among those of its input file, from 1
--- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these
--- step         number of the denoising step (`steps.step`); null outside of steps
--- block_class  class of the denoiser's block; null outside of blocks
--- occurrences  how often: blocks, or without one steps, or stages; 1 for `other`
--- start_ns     Unix time at which the first of them began, ns
--- host_ns      time on the thread of the call, ns
--- operators    outermost operators that began there, on any thread
--- peak_bytes   the most memory in use meanwhile on the rank's device with the most, of the host's
---              in a run without a device, bytes; null where not recorded
+-- pipeline     class name of the pipeline
+-- call         number of the call in its input file, from 1
+-- stage        `encode`, `denoise`, `decode`, or `other` for code outside these stages
+-- step         number of the denoising step (`steps.step`); null outside steps
+-- block_class  class name of the denoiser's block; null outside blocks
+-- occurrences  number of blocks; of steps if `block_class` is null; of stages if `step` is null
+--              too; 1 for `other`
+-- start_ns     Unix time at which the first occurrence began, ns
+-- host_ns      time on the calling thread, ns
+-- operators    number of outermost operators that began in it, on any thread
+-- peak_bytes   peak of memory in use during it, on the rank's device with the highest peak, bytes;
+--              on the host in a run without a device; null if not recorded
 WITH
 cells AS (
     SELECT

@@ -1,19 +1,19 @@
--- Calls of diffusers pipelines on each device, with their wall time; `stages` and `stage_parts`
--- have what they consist of.
+-- Calls of diffusers pipelines on each device, with their wall time. `stages` and `stage_parts`
+-- divide the calls.
 -- One row: a call, on a device of its rank; without a device, on its host.
 --
 -- run_id     the run
 -- source_id  the input file
 -- rank       rank of the process
--- device     number of the device; null where the host is measured
--- pipeline   class of the pipeline
--- call       place of the call among those of its input file, from 1
--- start_ns   Unix time at which it began, ns
--- host_ns    its length on the host, ns
--- wall_ns    until it and all that it launched had ended, ns
--- calls      calls of the pipeline on the device
--- is_median  whether it is the device's call of median wall time of this pipeline, of two the
---            shorter
+-- device     number of the device; null if the host is measured
+-- pipeline   class name of the pipeline
+-- call       number of the call in its input file, from 1
+-- start_ns   Unix time at which the call began, ns
+-- host_ns    duration of the call on the host, ns
+-- wall_ns    time from the start of the call until it and everything that it launched ended, ns
+-- calls      number of calls of the pipeline on the device
+-- is_median  whether it is the call of median wall time of this pipeline on the device; of the two
+--            middle calls, the shorter one
 WITH
 on_host AS (
     SELECT
@@ -42,12 +42,12 @@ SELECT
     on_host.start_ns,
     on_host.host_ns,
     found.wall_ns,
-    count(*) OVER alike AS calls,
-    row_number() OVER by_wall = (count(*) OVER alike + 1) // 2 AS is_median
+    count(*) OVER same_pipeline AS calls,
+    row_number() OVER by_wall = (count(*) OVER same_pipeline + 1) // 2 AS is_median
 FROM on_device AS found
 INNER JOIN on_host USING (run_id, source_id, call)
 WINDOW
-    alike AS (PARTITION BY found.run_id, found.rank, found.device, found.pipeline),
+    same_pipeline AS (PARTITION BY found.run_id, found.rank, found.device, found.pipeline),
     by_wall AS (
         PARTITION BY found.run_id, found.rank, found.device, found.pipeline
         ORDER BY found.wall_ns, on_host.start_ns, found.source_id

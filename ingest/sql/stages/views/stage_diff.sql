@@ -1,29 +1,30 @@
--- Two runs by the stages of their pipelines: `stage_diff(base, other, rank := NULL)`. Of each run
--- the device that `compared_runs` names counts, of that the pipeline with the longest median call,
--- and of that this call.
--- One row: with level `call`, the call; with level `stage`, a stage; these add up to the call in
--- both, and in the change. With level `block`, a class of blocks in a stage; these add up to the
--- stage. No rows where a run has no calls of pipelines.
+-- Two runs compared by the stages of their pipelines: `stage_diff(base, other, rank := NULL)`. Each
+-- run is represented by one call: on the device that `compared_runs` selects, the median call of
+-- the pipeline whose median call is longest.
+-- One row: at level `call`, the call; at level `stage`, a stage; at level `block`, a block class in
+-- a stage. In both runs and in the change, the stages add up to the call and the blocks to the
+-- stage. There are no rows if a run has no pipeline calls.
 --
 -- level              call, stage or block
--- stage              `encode`, `denoise`, `decode`, or `other` for code in none of these; null for
---                    the call
--- block_class        with level `block`, the class; null for what is in no block
+-- stage              `encode`, `denoise`, `decode`, or `other` for code outside these stages; null
+--                    at level `call`
+-- block_class        at level `block`, the class of the blocks; null for time outside blocks
 -- ordinal            order in which to show the stages, from 1; 0 for the call
--- base_ns            time on the device in the first run, ns; with level `block`, null where the
---                    stage has no marks of blocks, as of a denoiser that is compiled as a whole
--- other_ns           in the second
--- change_ns          second less first
--- percent            change, of the first; null where that is 0
--- base_idle_ns       of this time, idle time between activities in the first run, ns
--- other_idle_ns      in the second
--- base_host_ns       time on the thread of the call in the first run, ns
--- other_host_ns      in the second
--- base_occurrences   how often in the first run, as in `stage_summary`
--- other_occurrences  in the second
--- base_peak_bytes    the most memory in use meanwhile in the first run, bytes; null where not
---                    recorded
--- other_peak_bytes   in the second
+-- base_ns            time on the device in the first run, ns; null at level `block` if the run has
+--                    no labels of blocks in the stage, for example because the denoiser is compiled
+--                    as a whole
+-- other_ns           time on the device in the second run, ns; null at level `block` if the run has
+--                    no labels of blocks in the stage
+-- change_ns          second run minus first, ns
+-- percent            change as a percentage of the first run; null if that is 0
+-- base_idle_ns       idle time between activities in the first run, ns; a part of `base_ns`
+-- other_idle_ns      idle time between activities in the second run, ns; a part of `other_ns`
+-- base_host_ns       time on the calling thread in the first run, ns
+-- other_host_ns      time on the calling thread in the second run, ns
+-- base_occurrences   number of occurrences in the first run, as in `stage_summary`
+-- other_occurrences  number of occurrences in the second run, as in `stage_summary`
+-- base_peak_bytes    peak of memory in use during it in the first run, bytes; null if not recorded
+-- other_peak_bytes   peak of memory in use during it in the second run, bytes; null if not recorded
 CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
     WITH
     chosen AS (
@@ -41,7 +42,7 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
             ) = 1
     ),
 
-    found AS (
+    summaries AS (
         SELECT chosen.side, summary.*
         FROM chosen
         INNER JOIN stage_summary AS summary
@@ -81,7 +82,7 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
             max(occurrences) FILTER (WHERE side = 'other') AS other_occurrences,
             max(peak_bytes) FILTER (WHERE side = 'base') AS base_peak_bytes,
             max(peak_bytes) FILTER (WHERE side = 'other') AS other_peak_bytes
-        FROM found
+        FROM summaries
         GROUP BY level, stage, block_class, ordinal
         WINDOW in_stage AS (PARTITION BY level, stage)
     )

@@ -1,18 +1,18 @@
--- What the rows of `stage_summary` consist of: busy time by class, idle time by cause, and what
--- `parts` lists besides.
+-- The rows of `stage_summary` divided into parts: busy time by class, idle time by cause, and the
+-- other parts that `parts` lists.
 -- One row: a part of a row of `stage_summary`.
 --
 -- run_id       the run
 -- rank         rank of the process
--- device       number of the device; null where the host is measured
--- pipeline     class of the pipeline
+-- device       number of the device; null if the host is measured
+-- pipeline     class name of the pipeline
 -- level        call, stage or block
--- stage        stage of the call; null for the call
--- block_class  with level `block`, the class; null for what is in no block
+-- stage        stage of the call; null at level `call`
+-- block_class  at level `block`, the class of the blocks; null for time outside blocks
 -- part         name of the part, as in `parts`
 -- is_idle      whether it is a cause of idle time; null for `lead` and `tail`
 -- ordinal      order in which to show the parts, from 1
--- ns           time, ns; an overlap is negative
+-- ns           time, ns; negative for an overlap
 SELECT
     part.run_id,
     part.rank,

@@ -1,30 +1,30 @@
--- What a call of a diffusers pipeline takes in each stage, and in each class of the denoiser's
--- blocks: of several calls, the one of median wall time.
--- One row: with level `call`, that call, on a device; with level `stage`, a stage of it; these add
--- up to the call. With level `block`, a class of blocks in a stage; these add up to the stage.
+-- Time and memory of a diffusers pipeline call by stage and by class of the denoiser's blocks. If
+-- there are several calls, the one of median wall time is shown.
+-- One row: at level `call`, the call on a device; at level `stage`, a stage of it; at level
+-- `block`, a block class in a stage. The stages add up to the call, and the blocks to the stage.
 --
 -- run_id       the run
 -- rank         rank of the process
--- device       number of the device; null where the host is measured
--- pipeline     class of the pipeline
+-- device       number of the device; null if the host is measured
+-- pipeline     class name of the pipeline
 -- call         the call (`stages.call`)
--- source_id    its input file
--- calls        calls of the pipeline on the device
+-- source_id    input file of the call
+-- calls        number of calls of the pipeline on the device
 -- level        call, stage or block
--- stage        `encode`, `denoise`, `decode`, or `other` for code in none of these; null for the
---              call
--- block_class  with level `block`, the class; null for what is in no block
+-- stage        `encode`, `denoise`, `decode`, or `other` for code outside these stages; null at
+--              level `call`
+-- block_class  at level `block`, the class of the blocks; null for time outside blocks
 -- ordinal      order in which to show the stages, from 1; 0 for the call
--- occurrences  how often: with level `stage` the steps, or without any the stages; with level
---              `block` the calls of the blocks, null outside of blocks; null for the call
--- host_ns      time on the thread of the call, ns
--- operators    outermost operators that began there
+-- occurrences  at level `stage`, the number of steps, or of stages if there are no steps; at level
+--              `block`, the number of block calls, null outside blocks; null at level `call`
+-- host_ns      time on the calling thread, ns
+-- operators    number of outermost operators that began in it
 -- wall_ns      time on the device, ns
--- percent      of the wall time of the call
--- busy_ns      of that, time in which the device was busy, or the host in a run without one, ns
--- idle_ns      time in which it idled between activities, ns
--- waiting_ns   time before its first activity of the call, and after the last, ns
--- peak_bytes   the most memory in use meanwhile, as in `stages`, bytes; null where not recorded
+-- percent      share of the wall time of the call, 0 to 100
+-- busy_ns      part of `wall_ns` in which the device was busy, or the host in a run without one, ns
+-- idle_ns      idle time between activities, ns
+-- waiting_ns   time before the first activity of the call and after the last, ns
+-- peak_bytes   peak of memory in use during it, as in `stages`, bytes; null if not recorded
 WITH
 medians AS (
     SELECT * FROM stage_calls WHERE is_median

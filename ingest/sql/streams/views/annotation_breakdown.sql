@@ -1,5 +1,5 @@
--- What ran on a device under each annotation, such as a `record_function` block:
--- `annotation_breakdown(by_step)`. A kernel counts in the innermost annotation of its stream.
+-- Device activities under each annotation, for example a `record_function` block:
+-- `annotation_breakdown(by_step)`. An activity counts in the innermost annotation on its stream.
 -- One row: an annotation by name on a stream, in the whole recording or in a step.
 --
 -- run_id      the run
@@ -8,12 +8,13 @@
 -- stream      stream on the device
 -- step        step of the annotation (`steps.step`); null outside steps, and without `by_step`
 -- name        name of the annotation
--- calls       number of annotations
--- span_ns     sum of their lengths on the stream, ns
--- leaf_calls  of those, annotations without another within
--- leaf_ns     sum of the lengths of these, ns
--- activities  kernels, copies and sets that started in it, and in no annotation inside it
--- device_ns   sum of the durations of these, ns
+-- calls       number of annotations with this name
+-- span_ns     sum of the durations of the annotations on the stream, ns
+-- leaf_calls  number of annotations that contain no other annotation
+-- leaf_ns     sum of the durations of the annotations that contain no other, ns
+-- activities  number of kernels, copies and sets that started in the annotation but in no
+--             annotation inside it
+-- device_ns   sum of the durations of `activities`, ns
 CREATE MACRO annotation_breakdown(by_step := FALSE) AS TABLE
     WITH
     annotations AS (

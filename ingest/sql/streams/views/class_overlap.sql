@@ -1,17 +1,17 @@
--- Which classes of activities ran at the same time on each device: `class_overlap(by_step)`.
+-- Time in which different classes of activities ran at once on a device: `class_overlap(by_step)`.
 -- One row: a combination of classes on a device, in the whole recording or in a step.
 --
--- The combinations exclude each other: they add up to the device's busy time. In a step, only the
+-- The combinations are disjoint: they add up to the busy time of the device. In a step, only the
 -- activities that the step launched count.
 --
 -- run_id   the run
 -- rank     rank of the process
 -- device   number of the device
--- step     step that launched the activities (`steps.step`);
---          null outside steps, and without `by_step`
--- classes  the classes that ran: some of communication, compute, memcpy and memset, in this order
--- dur_ns   time in which exactly these ran, ns
--- percent  of the device's busy time, 0 to 100
+-- step     step in which the activities were launched (`steps.step`); null outside steps, and
+--          without `by_step`
+-- classes  the classes that ran: a list of communication, compute, memcpy and memset, in this order
+-- dur_ns   time in which exactly these classes ran, ns
+-- percent  share of the device's busy time, 0 to 100
 CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
     WITH
     edges AS (
@@ -41,7 +41,7 @@ CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
         GROUP BY run_id, rank, device, of_step, time_ns
     ),
 
-    stretches AS (
+    intervals AS (
         SELECT
             run_id,
             rank,
@@ -69,7 +69,7 @@ CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
         classes,
         sum(dur_ns)::BIGINT AS dur_ns,
         100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER on_device, 0) AS percent
-    FROM stretches
+    FROM intervals
     WHERE len(classes) > 0
     GROUP BY run_id, rank, device, of_step, classes
     WINDOW on_device AS (PARTITION BY run_id, rank, device, of_step);

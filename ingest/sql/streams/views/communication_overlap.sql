@@ -1,15 +1,16 @@
--- How much of the communication ran while a device computed: `communication_overlap(by_step)`.
+-- How much of the communication overlapped with compute on each device:
+-- `communication_overlap(by_step)`.
 -- One row: a device that communicated, in the whole recording or in a step.
 --
 -- run_id            the run
 -- rank              rank of the process
 -- device            number of the device
--- step              step that launched the activities (`steps.step`);
---                   null outside steps, and without `by_step`
--- communication_ns  union of the communication kernels, ns
--- overlapped_ns     of that, while a compute kernel ran, ns
--- exposed_ns        of that, while none ran, ns
--- percent           share that overlapped, 0 to 100
+-- step              step in which the activities were launched (`steps.step`); null outside steps,
+--                   and without `by_step`
+-- communication_ns  time with a communication kernel, ns
+-- overlapped_ns     time with a communication kernel and a compute kernel, ns
+-- exposed_ns        time with a communication kernel but no compute kernel, ns
+-- percent           share of `communication_ns` that overlapped, 0 to 100
 CREATE MACRO communication_overlap(by_step := FALSE) AS TABLE
     SELECT
         run_id,

@@ -1,16 +1,16 @@
--- How fast copies and sets moved data, over time.
--- One row: a moment at which the bandwidth of a kind of copy changed on a device.
+-- Bandwidth of copies and sets over time.
+-- One row: a time at which the bandwidth of a kind of copy changed on a device.
 --
--- Copies whose rate is unknown (`kernels.gb_per_s`), or that took no time, are left out.
+-- Copies with unknown bandwidth (`kernels.gb_per_s`) or a duration of 0 are left out.
 --
 -- run_id    the run
 -- rank      rank of the process
 -- device    number of the device
--- copy      kind of copy, such as `Memcpy HtoD`; or `Memset`
+-- copy      kind of copy, for example `Memcpy HtoD` or `Memset`
 -- time_ns   Unix time, ns
--- dur_ns    time until the next change, ns; null at the last
--- copies    copies that run from this moment on
--- gb_per_s  what they move, in 10⁹ bytes per second
+-- dur_ns    time until the next change, ns; null for the last row
+-- copies    number of copies that run until the next change
+-- gb_per_s  total bandwidth of these copies, in 10⁹ bytes per second
 WITH changes AS (
     SELECT
         run_id,
@@ -32,7 +32,7 @@ SELECT
     time_ns,
     lead(time_ns) OVER so_far - time_ns AS dur_ns,
     (sum(sum(copies)) OVER so_far)::BIGINT AS copies,
-    -- Sums of fractions do not end at exactly 0.
+    -- Because of rounding, sums of fractions may not return to exactly 0.
     if(sum(sum(copies)) OVER so_far = 0, 0, sum(sum(gb_per_s)) OVER so_far) AS gb_per_s
 FROM changes
 GROUP BY run_id, rank, device, copy, time_ns

@@ -1,12 +1,12 @@
--- What copies and sets moved in each of a number of equal stretches of time:
--- `copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time.
--- One row: a kind of copy in a stretch in which it moved something.
+-- Bandwidth of copies and sets in equal intervals: `copy_bandwidth_over_time(run, of_rank,
+-- of_device, since_ns, until_ns, bins)`, with times in Unix ns.
+-- One row: a kind of copy in an interval in which it moved data.
 --
--- bin       number of the stretch, from 0
--- start_ns  Unix time at which the stretch begins, ns
--- end_ns    at which it ends, ns
--- copy      kind of copy, such as `Memcpy HtoD`; or `Memset`
--- gb_per_s  what it moved in the stretch by the stretch's length, in 10⁹ bytes per second
+-- bin       number of the interval, from 0
+-- start_ns  Unix time at the start of the interval, ns
+-- end_ns    Unix time at the end of the interval, ns
+-- copy      kind of copy, for example `Memcpy HtoD` or `Memset`
+-- gb_per_s  bytes moved in the interval divided by its length, in 10⁹ bytes per second
 CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     frame AS (
@@ -30,7 +30,7 @@ CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_n
             AND time_ns + dur_ns > since_ns::BIGINT
     ),
 
-    placed AS (
+    binned AS (
         SELECT *, unnest(range(from_ns // bin_ns, (to_ns - 1) // bin_ns + 1)) AS bin
         FROM cut
     )
@@ -42,5 +42,5 @@ CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_n
         copy,
         sum(gb_per_s * (least(to_ns, (bin + 1) * bin_ns) - greatest(from_ns, bin * bin_ns)))
         / any_value(bin_ns) AS gb_per_s
-    FROM placed
+    FROM binned
     GROUP BY bin, copy;

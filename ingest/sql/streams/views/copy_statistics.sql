@@ -1,21 +1,21 @@
--- How much each kind of copy moved, and how fast: `copy_statistics(by_step)`.
+-- Amount and bandwidth of data moved by each kind of copy: `copy_statistics(by_step)`.
 -- One row: a kind of copy on a device, in the whole recording or in a step.
 --
 -- run_id           the run
 -- rank             rank of the process
 -- device           number of the device
--- step             step that launched them (`steps.step`);
---                  null outside steps, and without `by_step`
--- copy             kind of copy, such as `Memcpy HtoD`; or `Memset`
+-- step             step in which the activities were launched (`steps.step`); null outside steps,
+--                  and without `by_step`
+-- copy             kind of copy, for example `Memcpy HtoD` or `Memset`
 -- copies           number of copies
--- unsized_copies   of those, copies whose size was not recorded
--- bytes            what the others moved, bytes; null when all are unsized
--- device_ns        sum of the durations of all, ns
--- rated_ns         of that, of copies whose rate is known, ns
--- gb_per_s         the mean rate of these while they ran, in 10⁹ bytes per second
--- min_gb_per_s     the slowest copy's
--- median_gb_per_s  the median of the copies
--- max_gb_per_s     the fastest copy's
+-- unsized_copies   number of copies whose size was not recorded
+-- bytes            bytes moved by the copies with a recorded size; null if there are none
+-- device_ns        sum of the durations of all copies, ns
+-- rated_ns         sum of the durations of the copies with a known bandwidth, ns
+-- gb_per_s         mean bandwidth over `rated_ns`, in 10⁹ bytes per second
+-- min_gb_per_s     bandwidth of the slowest copy, in 10⁹ bytes per second
+-- median_gb_per_s  median bandwidth of the copies, in 10⁹ bytes per second
+-- max_gb_per_s     bandwidth of the fastest copy, in 10⁹ bytes per second
 CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
     SELECT
         run_id,

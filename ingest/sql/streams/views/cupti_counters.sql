@@ -1,21 +1,22 @@
--- The hardware counters that CUPTI measured for each kernel, with the operators that launched it.
+-- The hardware counters that CUPTI measured for each kernel, with the operators around the launch.
 -- One row: a counter of a kernel.
 --
--- Such a recording holds no kernels of its own: the n-th measurement of a file is of the n-th
--- kernel launched. Where the numbers of both differ, the launches are unknown.
+-- Such a recording has no events for the kernels themselves. The n-th measurement of a file belongs
+-- to the n-th kernel launch. If the numbers of measurements and launches differ, the launches are
+-- unknown.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- event_id   the measurement (`events.event_id`)
 -- kernel     name of the kernel
--- ordinal    place of the measurement in its file, from 1
--- counter    name of the counter, as CUPTI has it
--- value      what it counted
--- launch_id  the launching call (`events.event_id`); null when unknown
--- launch_ns  Unix time at which that began, ns
--- op_id      the innermost cpu_op around it (`ops.event_id`)
--- op         its name
--- op_stack   names of all operators and annotations around it, the outermost first
+-- ordinal    number of the measurement in its file, from 1
+-- counter    CUPTI's name of the counter
+-- value      value of the counter
+-- launch_id  the launching call (`events.event_id`); null if unknown
+-- launch_ns  Unix time at which the launching call began, ns
+-- op_id      innermost cpu_op around the launch (`ops.event_id`)
+-- op         name of the innermost cpu_op around the launch
+-- op_stack   names of all operators and annotations around the launch, outermost first
 -- step       step of the launch (`steps.step`)
 WITH
 measured AS (

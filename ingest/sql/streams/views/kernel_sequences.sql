@@ -1,18 +1,19 @@
--- Which kernels an operator launches in a row, and how often: `kernel_sequences(by_step)`. Short
--- ones that come often are candidates for fusion.
+-- The sequence of kernels that each operator launches, and how often it occurs:
+-- `kernel_sequences(by_step)`. Frequent sequences of short kernels are candidates for fusion.
 -- One row: a sequence of kernels under an operator, in the whole recording or in a step.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
--- step       step that launched them (`steps.step`); null outside steps, and without `by_step`
+-- step       step in which the activities were launched (`steps.step`); null outside steps, and
+--            without `by_step`
 -- level      op (outermost operator around the launches) or leaf (innermost), as in `ranking`
 -- name       name of the operator
--- kernels    names of its kernels, copies and sets, in the order in which they were launched
--- length     number of these
--- calls      operators with exactly this sequence
--- device_ns  time of the kernels of all of these, ns
--- op_ids     these operators (`ops.event_id`), in their order in the trace
+-- kernels    names of the operator's kernels, copies and sets, in launch order
+-- length     number of names in `kernels`
+-- calls      number of calls of the operator with exactly this sequence
+-- device_ns  device time of these calls, ns
+-- op_ids     the calls of the operator with this sequence (`ops.event_id`), in trace order
 CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
     WITH sequences AS (
         SELECT
@@ -23,7 +24,7 @@ CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
             level,
             name,
             owner_id,
-            list(kernel ORDER BY launch_ns, start_ns, event_id) AS in_order,
+            list(kernel ORDER BY launch_ns, start_ns, event_id) AS ordered_names,
             sum(dur_ns) AS device_ns
         FROM ranked_kernels
         WHERE owner_id IS NOT NULL
@@ -37,10 +38,10 @@ CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
         of_step AS step,
         level,
         name,
-        in_order AS kernels,
-        len(in_order) AS length,
+        ordered_names AS kernels,
+        len(ordered_names) AS length,
         count(*) AS calls,
         sum(device_ns)::BIGINT AS device_ns,
         list(owner_id ORDER BY owner_id) AS op_ids
     FROM sequences
-    GROUP BY run_id, rank, device, of_step, level, name, in_order;
+    GROUP BY run_id, rank, device, of_step, level, name, ordered_names;

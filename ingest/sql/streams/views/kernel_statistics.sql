@@ -1,22 +1,24 @@
--- How long each kernel took: `kernel_statistics(by_step, top)`. With `top`, the kernels of a class
--- after the first so many are one row.
+-- Statistics of the durations of each kernel: `kernel_statistics(by_step, top)`. With `top`, each
+-- class has that many rows for its longest kernels and one row for the others.
 -- One row: a kernel, copy or set by name, on a device, in the whole recording or in a step.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
--- step       step that launched them (`steps.step`); null outside steps, and without `by_step`
+-- step       step in which the activities were launched (`steps.step`); null outside steps, and
+--            without `by_step`
 -- class      compute, communication or copy
--- name       kernel name as recorded, or the copy's description; null for all after the first `top`
--- names      number of names in the row
+-- name       name of the kernel as recorded, or description of the copy; null for the row of all
+--            others after the first `top`
+-- names      number of different names in the row
 -- calls      number of activities
--- total_ns   sum of their durations, ns
--- percent    of the durations of all activities of the device, 0 to 100
--- min_ns     the shortest, ns
--- median_ns  the median, ns
--- mean_ns    the mean, ns
--- max_ns     the longest, ns
--- stddev_ns  standard deviation of the durations, ns; null of one activity
+-- total_ns   sum of the durations, ns
+-- percent    share of the device's activities by total duration, 0 to 100
+-- min_ns     shortest duration, ns
+-- median_ns  median duration, ns
+-- mean_ns    mean duration, ns
+-- max_ns     longest duration, ns
+-- stddev_ns  standard deviation of the durations, ns; null for a single activity
 CREATE MACRO kernel_statistics(by_step := FALSE, top := NULL) AS TABLE
     WITH
     activities AS (

@@ -1,24 +1,24 @@
 -- The calls that launched work on a device, and how long the work then waited. A graph launch is
--- one call, however many kernels it launches.
+-- one call, no matter how many kernels it launches.
 -- One row: a call of CUDA, HIP or MTIA that launched activities on a device.
 --
 -- run_id           the run
 -- rank             rank of the process
 -- device           number of the device
--- launch_id        the call (`events.event_id`)
+-- launch_id        the launching call (`events.event_id`)
 -- api              name of the call
--- start_ns         Unix time at which it began, ns
--- dur_ns           time that the host spent in it, ns
--- is_graph_launch  whether it launches a recorded graph
--- activities       number of kernels, copies and sets that it launched
--- device_ns        sum of their durations, ns
--- delay_ns         from the end of the call to the start of its first activity, ns; 0 when that
---                  began before
--- kernel_id        the first activity (`kernels.event_id`)
--- kernel           its name
--- op_id            the innermost cpu_op around the call (`ops.event_id`)
--- op               its name
--- step             step that launched them (`steps.step`)
+-- start_ns         Unix time at which the call began, ns
+-- dur_ns           time that the host spent in the call, ns
+-- is_graph_launch  whether the call launches a recorded graph
+-- activities       number of kernels, copies and sets that the call launched
+-- device_ns        sum of the durations of `activities`, ns
+-- delay_ns         time from the end of the call to the start of its first activity, ns; 0 if the
+--                  activity began before the call ended
+-- kernel_id        the first activity that the call launched (`kernels.event_id`)
+-- kernel           name of the first activity
+-- op_id            innermost cpu_op around the call (`ops.event_id`)
+-- op               name of the innermost cpu_op around the call
+-- step             step in which the activities were launched (`steps.step`)
 WITH launched AS (
     SELECT
         run_id,

@@ -1,28 +1,30 @@
--- How long launches took, and how long the launched work waited:
--- `launch_statistics(by_step, long_call_ns, long_delay_ns)`.
+-- Duration of launches, and delay of the launched work: `launch_statistics(by_step, long_call_ns,
+-- long_delay_ns)`.
 -- One row: an API call by name, on a device, in the whole recording or in a step.
 --
--- Activities whose launch was not recorded are in no row.
+-- Activities whose launch was not recorded are left out.
 --
 -- run_id           the run
 -- rank             rank of the process
 -- device           number of the device
--- step             step that launched (`steps.step`); null outside steps, and without `by_step`
+-- step             step in which the calls were made (`steps.step`); null outside steps, and
+--                  without `by_step`
 -- api              name of the call
--- launches         number of calls
--- activities       number of kernels, copies and sets that they launched
+-- launches         number of launching calls
+-- activities       number of kernels, copies and sets that the calls launched
 -- call_ns          time that the host spent in the calls, ns
--- median_call_ns   the median of a call, ns
--- max_call_ns      the longest call, ns
--- device_ns        sum of the durations of what they launched, ns
--- delay_ns         sum of the times from the end of a call to the start of its work, ns
--- median_delay_ns  the median of these, ns
--- mean_delay_ns    their mean, ns
--- max_delay_ns     the longest, ns
--- prompt_launches  calls whose work began before they ended
--- short_launches   calls that took longer than the work they launched
--- long_calls       calls longer than `long_call_ns`
--- long_delays      delays longer than `long_delay_ns`
+-- median_call_ns   median duration of a call, ns
+-- max_call_ns      duration of the longest call, ns
+-- device_ns        sum of the durations of `activities`, ns
+-- delay_ns         sum of the delays, ns; a delay is the time from the end of a call to the start
+--                  of its work
+-- median_delay_ns  median delay, ns
+-- mean_delay_ns    mean delay, ns
+-- max_delay_ns     longest delay, ns
+-- prompt_launches  number of calls whose work began before the call ended
+-- short_launches   number of calls that took longer than the work that they launched
+-- long_calls       number of calls longer than `long_call_ns`
+-- long_delays      number of delays longer than `long_delay_ns`
 CREATE MACRO launch_statistics(
     by_step := FALSE, long_call_ns := 50000, long_delay_ns := 100000
 ) AS TABLE

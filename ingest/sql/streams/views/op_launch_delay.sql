@@ -1,22 +1,22 @@
--- How long each operator took to launch its work, and how long that waited to begin.
--- One row: an operator that launched work itself, as the innermost cpu_op around the launch.
+-- How long each operator took to launch work, and how long the work waited to begin.
+-- One row: an operator that is the innermost cpu_op around at least one launch.
 --
 -- run_id               the run
 -- rank                 rank of the process
 -- device               number of the device
 -- op_id                the operator (`ops.event_id`)
--- name                 its name
--- step                 step that launched (`steps.step`)
+-- name                 name of the operator
+-- step                 step of the operator (`steps.step`)
 -- start_ns             Unix time at which the operator began, ns
--- dur_ns               its length on the host, ns
--- launches             calls that launched
--- activities           kernels, copies and sets that these launched
--- device_ns            sum of the durations of these, ns
--- op_to_launch_ns      from the operator's start to its first launch, ns
--- launch_to_kernel_ns  from that launch's start to the start of what it launched, ns
--- op_to_kernel_ns      from the operator's start to the start of its first activity, ns
--- kernel_id            the first activity of its first launch (`kernels.event_id`)
--- kernel               its name
+-- dur_ns               duration of the operator on the host, ns
+-- launches             number of launching calls
+-- activities           number of kernels, copies and sets that the operator launched
+-- device_ns            sum of the durations of `activities`, ns
+-- op_to_launch_ns      time from the start of the operator to its first launch, ns
+-- launch_to_kernel_ns  time from the start of the first launch to the start of its activity, ns
+-- op_to_kernel_ns      time from the start of the operator to the start of that activity, ns
+-- kernel_id            the first activity of the first launch (`kernels.event_id`)
+-- kernel               name of the first activity of the first launch
 WITH firsts AS (
     SELECT
         run_id,

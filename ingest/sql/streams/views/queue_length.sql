@@ -1,15 +1,15 @@
--- How many launched pieces of work waited in the queue of each stream, over time. A graph launch
--- counts once.
--- One row: a moment at which the length of a queue changed.
+-- Length of the launch queue of each stream over time: launched work that has not begun. A graph
+-- launch counts once.
+-- One row: a time at which the length of a queue changed.
 --
 -- run_id    the run
 -- rank      rank of the process
 -- device    number of the device
 -- stream    stream on the device
 -- time_ns   Unix time, ns
--- dur_ns    time until the next change, ns; null at the last
--- launches  launches at this moment
--- length    launches whose work had not begun yet, from this moment on
+-- dur_ns    time until the next change, ns; null for the last row
+-- launches  number of launches at this time
+-- length    number of launches in the queue until the next change
 WITH
 waits AS (
     SELECT
@@ -25,7 +25,7 @@ waits AS (
     GROUP BY run_id, rank, device, stream, launch_id
 ),
 
--- Some profilers let an activity begin before its launch, by a fault of their clocks.
+-- Some profilers record activities that begin before their launch, because of clock errors.
 changes AS (
     SELECT
         run_id,

@@ -1,12 +1,12 @@
--- The longest queue of each stream in each of a number of equal stretches of time:
--- `queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time.
--- One row: a stretch in which something waited on a stream.
+-- The longest launch queue of each stream in equal intervals: `queue_length_over_time(run, of_rank,
+-- of_device, since_ns, until_ns, bins)`, with times in Unix ns.
+-- One row: an interval in which work waited on a stream.
 --
--- bin       number of the stretch, from 0
--- start_ns  Unix time at which the stretch begins, ns
--- end_ns    at which it ends, ns
+-- bin       number of the interval, from 0
+-- start_ns  Unix time at the start of the interval, ns
+-- end_ns    Unix time at the end of the interval, ns
 -- stream    stream on the device
--- length    the greatest length of its queue (`queue_length.length`)
+-- length    greatest length of the stream's queue in the interval (`queue_length.length`)
 CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     frame AS (
@@ -30,7 +30,7 @@ CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns,
             AND time_ns + coalesce(dur_ns, 1) > since_ns::BIGINT
     ),
 
-    placed AS (
+    binned AS (
         SELECT *, unnest(range(from_ns // bin_ns, (to_ns - 1) // bin_ns + 1)) AS bin
         FROM cut
     )
@@ -41,5 +41,5 @@ CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns,
         since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
         stream,
         max(length) AS length
-    FROM placed
+    FROM binned
     GROUP BY bin, stream;

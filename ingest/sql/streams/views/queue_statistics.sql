@@ -1,20 +1,20 @@
--- How full the queue of each stream was: `queue_statistics(by_step, full_length)`. CUDA keeps up to
--- 1,024 launches of a stream waiting; then the next launch blocks the host.
+-- Statistics of the launch queue of each stream: `queue_statistics(by_step, full_length)`. CUDA
+-- queues at most 1,024 launches per stream; then the next launch blocks the host.
 -- One row: a stream, in the whole recording or in a step.
 --
--- run_id           the run
--- rank             rank of the process
--- device           number of the device
--- stream           stream on the device
--- step             step that the host was in at that time (`steps.step`);
---                  null outside steps, and without `by_step`
--- launches         number of launches
--- mean_length      mean length of the queue over time; null when no time passed
--- max_length       the greatest length
--- dur_ns           time that the figures are about, ns
--- waiting_ns       of that, with something in the queue, ns
--- full_ns          of that, with at least `full_length` in the queue, ns
--- full_percent     of the time, 0 to 100; null when no time passed
+-- run_id        the run
+-- rank          rank of the process
+-- device        number of the device
+-- stream        stream on the device
+-- step          step that the host was in at that time (`steps.step`); null outside steps, and
+--               without `by_step`
+-- launches      number of launches
+-- mean_length   mean length of the queue over time; null if no time passed
+-- max_length    greatest length of the queue
+-- dur_ns        time that these statistics cover, ns
+-- waiting_ns    time with at least one launch in the queue, ns
+-- full_ns       time with at least `full_length` launches in the queue, ns
+-- full_percent  `full_ns` as a share of `dur_ns`, 0 to 100; null if no time passed
 CREATE MACRO queue_statistics(by_step := FALSE, full_length := 1024) AS TABLE
     WITH cut AS (
         SELECT

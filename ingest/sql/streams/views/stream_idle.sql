@@ -1,26 +1,26 @@
--- Why each stream idled between its activities: `stream_idle(by_step, kernel_wait_ns)`.
+-- Idle time of each stream by cause: `stream_idle(by_step, kernel_wait_ns)`.
 -- One row: a cause of idle time on a stream, in the whole recording or in a step.
 --
--- `host_wait`: the next activity was launched after the stream fell idle. `kernel_wait`: it was
--- launched before, and the gap is shorter than `kernel_wait_ns`: what it takes to start a kernel.
--- `other`: it was launched before, and the gap is longer: it waited for another stream, for
--- example. `unknown`: its launch is unknown.
+-- `host_wait`: the next activity was launched after the stream became idle. `kernel_wait`: it was
+-- launched before, and the gap is shorter than `kernel_wait_ns`, the time that it takes to start a
+-- kernel. `other`: it was launched before, and the gap is longer, for example because it waited for
+-- another stream. `unknown`: the launch of the next activity is unknown.
 --
 -- run_id     the run
 -- rank       rank of the process
 -- device     number of the device
 -- stream     stream on the device
--- step       step of the activities that ended the gaps (`steps.step`); null outside of steps,
---            and without `by_step`
+-- step       step of the activities after the gaps (`steps.step`); null outside steps, and without
+--            `by_step`
 -- cause      host_wait, kernel_wait, other or unknown
 -- gaps       number of gaps
--- idle_ns    sum of their lengths, ns
--- percent    of the stream's idle time, 0 to 100
--- min_ns     the shortest, ns
--- median_ns  the median, ns
--- mean_ns    the mean, ns
--- max_ns     the longest, ns
--- stddev_ns  standard deviation of the lengths, ns; null of one gap
+-- idle_ns    sum of the durations of the gaps, ns
+-- percent    share of the stream's idle time, 0 to 100
+-- min_ns     shortest gap, ns
+-- median_ns  median gap, ns
+-- mean_ns    mean gap, ns
+-- max_ns     longest gap, ns
+-- stddev_ns  standard deviation of the durations, ns; null for a single gap
 CREATE MACRO stream_idle(by_step := FALSE, kernel_wait_ns := 30000) AS TABLE
     WITH causes AS (
         SELECT

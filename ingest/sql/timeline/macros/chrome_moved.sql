@@ -1,5 +1,6 @@
 -- `chrome_moved(event, pid, tid, relative_ns, place, more)`: a recorded event (JSON) with the ids
--- and the time that it has in an export. `more` are further fields, after a comma; null for none.
+-- and the time that it has in an export. `more` holds further fields, each after a comma; null for
+-- none.
 CREATE MACRO chrome_moved(event, pid, tid, relative_ns, place, more) AS json_merge_patch(
     event,
     concat(

@@ -1,6 +1,6 @@
--- `chrome_pid(recorded, place)`: the id of a process as JSON, in a file that holds several ranks or
--- runs: `place` numbers them from 0, so that equal ids of different ranks differ. It is null where
--- the file holds one rank, whose ids stay as recorded.
+-- `chrome_pid(recorded, place)`: the id of a process as JSON, in a file with several ranks or runs.
+-- `place` numbers them from 0, so that equal ids of different ranks become distinct. It is null if
+-- the file holds one rank; ids then stay as recorded.
 CREATE MACRO chrome_pid(recorded, place) AS CASE
     WHEN place IS NULL THEN chrome_id(recorded)
     WHEN regexp_full_match(recorded, '[0-9]{1,7}')

@@ -1,9 +1,9 @@
--- What each device was doing, as counters: activities that run, launches that wait in the queue of
--- each stream, the bandwidth of copies, memory in use and reserved, and the occupancy that the
--- profiler estimates for each kernel. They belong to process $pid.
--- One row: a counter's value from a moment on, as JSON after a comma.
+-- The state of each device as counters: running activities, launches in the queue of each stream,
+-- bandwidth of copies, memory in use and reserved, and the profiler's estimate of occupancy per
+-- kernel. They belong to process $pid.
+-- One row: the value of a counter from a point in time, as JSON after a comma.
 WITH
--- By its category, the join holds no more of `events` than the device's.
+-- The filter on the category limits the join to the device events of `events`.
 activities AS (
     SELECT kernels.*, found.args
     FROM events_between($run, $rank, $since_ns, $until_ns, 0) AS found
@@ -43,7 +43,7 @@ memory AS (
     GROUP BY source_id, origin, device_type, device
 ),
 
--- A snapshot and a trace of one device have a counter each.
+-- If a device has both a snapshot and a trace, each has its own counter.
 named_memory AS (
     SELECT
         *,
@@ -67,7 +67,7 @@ occupancies AS (
     WHERE kind = 'kernel'
 ),
 
--- A value that changes before the part holds at its start.
+-- A value from before the exported range still holds at the start of the range.
 queues AS (
     SELECT device, stream, greatest(time_ns, $since_ns) AS time_ns, length
     FROM queue_length

@@ -1,5 +1,5 @@
--- The events of rank $rank of run $run from $since_ns to $until_ns, for a chrome trace whose
--- times count from $origin_ns. $shortest_ns is as in `events_between`, $place as in `chrome_pid`.
+-- The events of rank $rank of run $run from $since_ns to $until_ns, for a Chrome trace whose times
+-- count from $origin_ns. $shortest_ns is as in `events_between`, $place as in `chrome_pid`.
 -- One row: an event, as JSON after a comma.
 SELECT
     concat(

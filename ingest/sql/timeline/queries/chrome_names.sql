@@ -1,6 +1,6 @@
--- The names and the order of processes and threads, as recorded, but for one thing: the label of a
--- process, such as `GPU 0`, stands after its name, since Perfetto shows no labels. In a file that
--- holds several ranks or runs, $label stands before each name, and $place puts them in order.
+-- Names and order of processes and threads, mostly as recorded. The label of a process, such as
+-- `GPU 0`, is appended to its name, because Perfetto does not show labels. In a file with several
+-- ranks or runs, $label precedes each name, and $place orders them.
 -- One row: a metadata event, as JSON after a comma.
 WITH recorded AS (
     SELECT

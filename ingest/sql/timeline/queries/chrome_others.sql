@@ -1,6 +1,7 @@
--- Recorded instants, counters and arrows. An end of an arrow is kept if an event that is kept
--- begins there; in a whole export, all are. Pairs of begin and end events can be cut apart. $place
--- and $flows tell the ids of different ranks apart. What an earlier export added is left out.
+-- Recorded instants, counters and flow arrows. An end of an arrow is kept if an exported event
+-- begins there; a complete export keeps all ends. Pairs of begin and end events can be separated.
+-- $place and $flows keep the ids of different ranks distinct. Events added by an earlier export are
+-- left out.
 -- One row: an event, as JSON after a comma.
 WITH
 recorded AS (

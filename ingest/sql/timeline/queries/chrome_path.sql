@@ -1,9 +1,10 @@
--- The critical paths as tracks in process $pid: one for the host, and one for each stream that they
--- lead over. Arrows lead from track to track. Paths of steps that share time have tracks of their
--- own. Stretches name their kind alone: Perfetto's search for a kernel would find them too.
--- One row: an event, as JSON after a comma; in order of time.
+-- The critical paths as tracks in process $pid: one for the host, and one for each stream on a
+-- path. Arrows lead from track to track. Paths of steps that overlap in time have separate tracks.
+-- The name of an interval is only its kind, because Perfetto's search for a kernel would find it
+-- too.
+-- One row: an event, as JSON after a comma, in time order.
 WITH
-stretches AS (
+intervals AS (
     SELECT
         *,
         start_ns + dur_ns AS end_ns,
@@ -23,12 +24,12 @@ paths AS (
         min(start_ns) AS start_ns,
         max(end_ns) AS end_ns,
         row_number() OVER (ORDER BY min(start_ns), source_id) AS number
-    FROM stretches
+    FROM intervals
     GROUP BY source_id, step
     HAVING min(start_ns) < $until_ns AND max(end_ns) > $since_ns
 ),
 
--- Paths whose numbers differ by this many do not overlap, so that they can share a track.
+-- Paths whose numbers differ by at least this do not overlap, so they can share a track.
 apart AS (
     SELECT max(later.number - earlier.number) + 1 AS paths
     FROM paths AS later
@@ -38,15 +39,15 @@ apart AS (
 
 shown AS (
     SELECT
-        stretches.*,
+        intervals.*,
         paths.number % apart.paths AS track_row
-    FROM stretches
+    FROM intervals
     INNER JOIN paths
         ON
-            stretches.source_id = paths.source_id
-            AND stretches.step IS NOT DISTINCT FROM paths.step
+            intervals.source_id = paths.source_id
+            AND intervals.step IS NOT DISTINCT FROM paths.step
     CROSS JOIN apart
-    WHERE stretches.start_ns < $until_ns AND stretches.end_ns > $since_ns
+    WHERE intervals.start_ns < $until_ns AND intervals.end_ns > $since_ns
 ),
 
 tracks AS (

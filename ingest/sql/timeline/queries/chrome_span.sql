@@ -1,6 +1,6 @@
--- From when to when the events of `chrome_events` last; recorded instants between the first and the
--- last moment of the stretch count too.
--- One row: both ends in Unix time, ns; null where there is no event.
+-- Start and end of the events of `chrome_events`. Recorded instants inside the exported range also
+-- count for the start.
+-- One row: both ends in Unix time, ns; null if there is no event.
 WITH
 events_span AS (
     SELECT min(start_ns) AS start_ns, max(start_ns + dur_ns) AS end_ns

@@ -1,17 +1,17 @@
--- A track of the steps, one of the idle time of each device, and one that shows which part of the
--- recording is in the file, in a process of their own, $pid.
--- Each stretch is a pair of begin and end events: `ingest add` takes only complete events for
--- recorded ones. Kernels are not named, because Perfetto's search for one would find the gaps too.
--- One row: an event, as JSON after a comma; in order of time.
+-- Tracks for the steps, for the idle time of each device, and for the exported part of the
+-- recording, in a separate process $pid. Each interval is a pair of begin and end events, because
+-- `ingest add` imports only complete events as recorded ones. Kernels are not named, because
+-- Perfetto's search for a kernel would find the gaps too.
+-- One row: an event, as JSON after a comma, in time order.
 WITH
-stretches AS (
+intervals AS (
     SELECT 'steps' AS track, concat('step ', step) AS name, NULL AS args, start_ns, dur_ns
     FROM steps
     WHERE run_id = $run AND rank = $rank AND step IS NOT NULL
     UNION ALL
     SELECT
         'exported part' AS track,
-        'outside of it, only what reaches into it' AS name,
+        'outside it, only events that overlap it' AS name,
         NULL AS args,
         $since_ns AS start_ns,
         $until_ns - $since_ns AS dur_ns
@@ -39,24 +39,24 @@ shown AS (
         (dense_rank() OVER (
             ORDER BY track = 'steps' DESC, track = 'exported part' DESC, track
         ))::VARCHAR AS tid
-    FROM stretches
+    FROM intervals
     WHERE start_ns < $until_ns AND start_ns + dur_ns > $since_ns AND dur_ns > 0
 ),
 
 marks AS (
     SELECT
         start_ns AS time_ns,
-        2 AS place,
+        2 AS ordinal_in_time,
         tid,
         concat('"ph":"B","name":', to_json(name), ',"args":' || args) AS fields
     FROM shown
     UNION ALL
-    SELECT start_ns + dur_ns AS time_ns, 1 AS place, tid, '"ph":"E"' AS fields
+    SELECT start_ns + dur_ns AS time_ns, 1 AS ordinal_in_time, tid, '"ph":"E"' AS fields
     FROM shown
     UNION ALL
     SELECT DISTINCT
         $origin_ns AS time_ns,
-        0 AS place,
+        0 AS ordinal_in_time,
         tid,
         concat('"ph":"M","name":"thread_name","args":{"name":', to_json(track), '}') AS fields
     FROM shown
@@ -75,4 +75,4 @@ SELECT
         '}'
     ) AS text
 FROM marks
-ORDER BY time_ns, place, tid;
+ORDER BY time_ns, ordinal_in_time, tid;

@@ -1,28 +1,32 @@
--- Events that overlap a stretch of time, with both ends of the arrows from launches to kernels:
--- `events_between(run, of_rank, since_ns, until_ns, shortest_ns)`, in Unix time. It adds the launch
--- of each device activity in the stretch, the operators around that launch, and each activity
--- launched in the stretch, even if they lie outside it or are shorter than `shortest_ns`.
+-- Events that overlap a range of time, with both ends of each arrow from a launch to a device
+-- activity: `events_between(run, of_rank, since_ns, until_ns, shortest_ns)`, with times in Unix ns.
+-- Events shorter than `shortest_ns` are left out. For each device activity that overlaps the range
+-- or was launched in it, the activity, its launch and the operators around the launch are included,
+-- even if they are outside the range. These launches and operators may be shorter than
+-- `shortest_ns`.
 -- One row: an event, as in `events`.
 --
 -- run_id             the run
 -- source_id          the input file
 -- rank               rank of the process
 -- event_id           the event (`events.event_id`)
--- category           what it is, in today's names (cpu_op, kernel, cuda_runtime, …)
--- recorded_category  the category as the file has it
+-- category           kind of event, under the current name (cpu_op, kernel, cuda_runtime, …)
+-- recorded_category  category as recorded in the file
 -- name               name as recorded
--- pid                process, or the device
--- tid                thread, or the stream
--- start_ns           Unix time, ns
--- dur_ns             length, ns
--- depth              host events around it on its thread; null on a device
--- parent_id          the innermost of those (`events.event_id`)
+-- pid                process; for a device event, the device
+-- tid                thread; for a device event, the stream
+-- start_ns           start, Unix time, ns
+-- dur_ns             duration, ns
+-- depth              number of host events around it on its thread; null on a device
+-- parent_id          innermost host event around it (`events.event_id`)
 -- self_ns            time in which it was the innermost event of its thread, ns; null on a device
--- step               innermost step around its start (`steps.step`). A device activity has the step
---                    of its launch, a `gpu_user_annotation` that of its annotation on the host
--- correlation        number shared by a launch and what it launched
--- external_id        number shared by an operator and what it launched
--- args               its arguments (JSON); under `event`, what else it carried without a column
+-- step               innermost step that contains its start (`steps.step`). For a device activity,
+--                    the step of its launch; for a `gpu_user_annotation`, the step of its
+--                    annotation on the host
+-- correlation        number shared by a launch and the activities that it launched
+-- external_id        number shared by an operator and the activities that it launched
+-- args               arguments of the event (JSON); `event` holds other recorded fields that have
+--                    no column
 CREATE MACRO events_between(run, of_rank, since_ns, until_ns, shortest_ns) AS TABLE
     WITH
     activities AS (

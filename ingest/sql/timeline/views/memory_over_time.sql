@@ -1,12 +1,11 @@
--- The most memory that a device used in each of a number of equal stretches of time:
--- `memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)`, in Unix time. `of_device`
--- is null for the host.
--- One row: a stretch in which a value is known.
+-- Peak memory of a device in equal intervals: `memory_over_time(run, of_rank, of_device, since_ns,
+-- until_ns, bins)`, with times in Unix ns. `of_device` is null for the host.
+-- One row: an interval with a known value.
 --
--- bin         number of the stretch, from 0
--- start_ns    Unix time at which the stretch begins, ns
--- end_ns      at which it ends, ns
--- used_bytes  the most memory in use in it (`memory_timeline.used_bytes`), of all files
+-- bin         number of the interval, from 0
+-- start_ns    Unix time at the start of the interval, ns
+-- end_ns      Unix time at the end of the interval, ns
+-- used_bytes  the most memory in use in the interval (`memory_timeline.used_bytes`), in any file
 CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     moments AS (
@@ -46,8 +45,8 @@ CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)
         WINDOW in_file AS (PARTITION BY source_id ORDER BY bin)
     ),
 
-    -- Until the next value, the last one holds.
-    held AS (
+    -- A value holds until the next one.
+    binned AS (
         SELECT bin, bin_ns, greatest(most_bytes, before_bytes) AS used_bytes FROM filled
         UNION ALL
         SELECT unnest(range(bin + 1, next_bin)) AS bin, bin_ns, last_bytes AS used_bytes FROM filled
@@ -58,5 +57,5 @@ CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)
         since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
         since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
         max(used_bytes) AS used_bytes
-    FROM held
+    FROM binned
     GROUP BY bin;

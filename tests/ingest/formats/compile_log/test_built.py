@@ -1,4 +1,4 @@
-"""What becomes of compile logs, on small ones: links, attempts, damage, secrets, flags."""
+"""Small compile logs: links, attempts, damage, secrets and warnings."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ CALLS = "SELECT region_id % 100, compile_id, graph_index, ordinal FROM compiled_
 
 @pytest.fixture
 def add(store: ingest.Store, tmp_path: Path) -> Add:
-    """Adds files, by name and content, as a run; returns a connection to its store."""
+    """A function that adds files (name and content) as a run and returns a connection to it."""
 
     def added(labels: AddOptions | None = None, **files: str | bytes) -> duckdb.DuckDBPyConnection:
         run = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
@@ -44,14 +44,14 @@ def add(store: ingest.Store, tmp_path: Path) -> Add:
     return added
 
 
-def test_of_graphs_alike_the_key_or_the_region_tells_which_was_called(add: Add) -> None:
+def test_the_key_or_the_region_distinguishes_calls_of_equal_graphs(add: Add) -> None:
     log = graph("0/0", "triton_a_0", key="fa") + graph("1/0", "triton_a_0", key="fb")
     log += graph("2/0", "triton_a_0", key="fb")
     events = [
         *call_of_graph(100, "triton_a_0", key="fa"),  # 0, 1
         *call_of_graph(200, "triton_a_0", key="fb", region="2/0"),  # 2, 3, 4
         *call_of_graph(300, "triton_a_0", key="fb"),  # 5, 6: 1/0 or 2/0
-        *call_of_graph(400, "triton_b_0", key="fa"),  # 7, 8: not what the code says
+        *call_of_graph(400, "triton_b_0", key="fa"),  # 7, 8: not the kernel of the code
     ]
     connection = add(compile__log=log, trace__json=trace(*events))
     assert connection.sql(CALLS).fetchall() == [(0, "0/0", 0, 1), (2, "2/0", 0, 1)]
@@ -64,7 +64,7 @@ def test_of_graphs_alike_the_key_or_the_region_tells_which_was_called(add: Add) 
     ]
 
 
-def test_a_kernel_without_an_op_of_its_own_is_linked_by_its_launch(add: Add) -> None:
+def test_a_kernel_without_an_op_is_linked_by_its_launch(add: Add) -> None:
     log = graph("0/0", "triton_poi_fused_add_sin_0", "extern_kernels.mm", key="fa")
     events = [
         span("Torch-Compiled Region: 0/0", 0, 100),  # 0
@@ -81,7 +81,7 @@ def test_a_kernel_without_an_op_of_its_own_is_linked_by_its_launch(add: Add) -> 
     ).fetchall() == [(None, 5, 1), (3, None, 2)]
 
 
-def test_what_an_abandoned_attempt_compiled_is_left_out(add: Add) -> None:
+def test_graphs_of_an_abandoned_attempt_are_left_out(add: Add) -> None:
     log = graph("0/0", "old_0") + graph("0/0", "new_0", attempt=1) + graph("0/0", "backward_0")
     aten_ops, ops = ["aten.sin.default", "aten.add.Tensor"], ["Tensor.sin", "operator.add"]
     connection = add(compile__log=log)
@@ -125,7 +125,7 @@ def test_a_graph_break_says_where_and_why(add: Add) -> None:
     ]
 
 
-def test_a_graph_of_the_cache_without_provenance_is_told_of(add: Add) -> None:
+def test_a_cached_graph_without_provenance_has_a_warning(add: Add) -> None:
     log = of("0/0", {"inductor_post_grad_graph": {}}, "") + of(
         "0/0", {"inductor_output_code": {}}, "# AOT ID: ['0_inference']"
     )
@@ -134,8 +134,8 @@ def test_a_graph_of_the_cache_without_provenance_is_told_of(add: Add) -> None:
     assert connection.sql("SELECT warnings FROM sources").fetchall() == [
         (
             [
-                "1 of 2 graphs do not say which ops their kernels compute: log them with "
-                "INDUCTOR_PROVENANCE=1 and a fresh cache"
+                "1 of 2 graphs have no record of the ops that their kernels compute: record again "
+                "with INDUCTOR_PROVENANCE=1 and a fresh cache"
             ],
         )
     ]
@@ -145,7 +145,7 @@ def test_a_graph_of_the_cache_without_provenance_is_told_of(add: Add) -> None:
     ]
 
 
-def test_a_directory_of_torchs_logs_is_a_run_of_its_ranks(
+def test_a_directory_of_torch_logs_is_one_run_with_several_ranks(
     store: ingest.Store, tmp_path: Path
 ) -> None:
     directory = tmp_path / "TORCH_TRACE"
@@ -163,7 +163,7 @@ def test_a_directory_of_torchs_logs_is_a_run_of_its_ranks(
     assert connection.sql("SELECT DISTINCT status FROM sources").fetchall() == [("ok",)]
 
 
-def test_a_log_without_a_rank_is_of_the_rank_whose_trace_shows_its_process(add: Add) -> None:
+def test_a_log_without_a_rank_gets_that_of_the_trace_with_its_pid(add: Add) -> None:
     events = call_of_graph(100, "triton_a_0", key="fa")
     other = json.dumps(
         {**json.loads(trace(span("aten::mm", 0, 1))), "distributedInfo": {"rank": 0}}
@@ -180,7 +180,7 @@ def test_a_log_without_a_rank_is_of_the_rank_whose_trace_shows_its_process(add: 
     ).fetchall() == [(3, '{"pid": "1"}')]
 
 
-def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
+def test_unreadable_records_are_counted_and_the_others_kept(add: Add) -> None:
     log = (
         line({"str": ["/home/me/model.py", 0]})
         + "V0101 00:00:00.000000 7 torch/some.py:1] {broken\n"
@@ -203,11 +203,11 @@ def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
             "ok",
             10,
             {
-                "line that is no record": 2,
-                "phase that cannot be read": 1,
-                "phase without a begin": 1,
+                "line that is not a record": 2,
+                "unreadable phase": 1,
+                "phase without a start": 1,
                 "phase without an end": 1,
-                "provenance that cannot be read": 1,
+                "unreadable provenance": 1,
             },
         )
     ]
@@ -216,12 +216,12 @@ def test_what_cannot_be_read_is_counted_and_the_rest_kept(add: Add) -> None:
     ).fetchall() == [("0/0", "f", 9000, '  File "/home/me/model.py", line 1, in f')]
 
 
-def test_a_log_that_breaks_off_keeps_what_is_whole(samples: Path, add: Add) -> None:
+def test_a_truncated_log_keeps_its_intact_records(samples: Path, add: Add) -> None:
     packed = (samples / "compile" / LOG).read_bytes()
     connection = add(cut__log__gz=packed[: len(packed) // 2])
     status, warnings = connection.sql("SELECT status, warnings FROM sources").fetchall()[0]
     assert status == "truncated"
-    assert warnings[0].startswith("the log breaks off: the compressed stream ends after")
+    assert warnings[0].startswith("the log is truncated: the compressed stream ends after")
     assert connection.sql(
         "SELECT compile_id, graph_ops FROM compilations ORDER BY 1"
     ).fetchall() == [
@@ -234,7 +234,7 @@ def test_a_log_that_breaks_off_keeps_what_is_whole(samples: Path, add: Add) -> N
 
 
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.85, 0.99])
-def test_a_log_cut_anywhere_is_read_as_far_as_it_goes(add: Add, part: float) -> None:
+def test_a_log_can_be_truncated_anywhere(add: Add, part: float) -> None:
     log = event("0/0", "B", "dynamo", 1e15) + graph("0/0", "a_0", key="f") + line({"str": ["x", 1]})
     cut = int(len(log) * part)
     while log[cut - 1] == "\n":
@@ -243,12 +243,12 @@ def test_a_log_cut_anywhere_is_read_as_far_as_it_goes(add: Add, part: float) -> 
     assert connection.sql("SELECT status FROM sources").fetchall() == [("truncated",)]
 
 
-def test_a_log_of_which_nothing_is_whole_is_refused_in_one_line(add: Add) -> None:
-    with pytest.raises(ProfileError, match=r"run\d+/compile\.log: no record of a compile log$"):
+def test_a_log_without_an_intact_record_is_refused_with_one_line(add: Add) -> None:
+    with pytest.raises(ProfileError, match=r"run\d+/compile\.log: no records: not a compile log$"):
         add(compile__log='V0101 00:00:00.000000 7 torch/some.py:1] {"str": [\n\t\n')
 
 
-def test_the_log_is_believed_before_run_json_and_that_before_the_trace(add: Add) -> None:
+def test_the_log_has_priority_over_run_json_which_has_priority_over_the_trace(add: Add) -> None:
     said = [
         {"compile_id": "0/0", "reason": "of run.json", "started_at_ns": 10**18, "seconds": 1},
         {"compile_id": "0/1", "reason": "of run.json", "started_at_ns": 10**18, "seconds": 2},
@@ -292,9 +292,7 @@ def test_a_compilation_in_a_step_is_measured_and_one_between_steps_is_not(add: A
     ]
 
 
-def test_a_run_that_recompiled_while_it_was_measured_is_flagged_where_it_is_shown(
-    add: Add, command: Command
-) -> None:
+def test_a_run_with_recompilations_in_measured_steps_is_flagged(add: Add, command: Command) -> None:
     log = "".join(event("0/1", kind, "dynamo", 1e15 + at) for kind, at in (("B", 5), ("E", 15)))
     log += artifact("0/1", "recompile_reasons", REASON)
     add(compile__log=log, trace__json=trace(span("aten::mm", 1e15, 50)))
@@ -309,7 +307,7 @@ def test_a_run_that_recompiled_while_it_was_measured_is_flagged_where_it_is_show
     assert REASON in command("show", run_id).out
 
 
-def test_secrets_and_with_redact_paths_places_stay_out(add: Add) -> None:
+def test_secrets_and_paths_are_redacted(add: Add) -> None:
     token = "hf_" + "a1B2" * 8
     log = graph("0/0", "a_0") + artifact(
         "0/0", "recompile_reasons", f"0/0: {token} in /home/me/x.py"
@@ -333,7 +331,7 @@ def test_secrets_and_with_redact_paths_places_stay_out(add: Add) -> None:
     ]
 
 
-STARTS = {  # and how many lines of them hold something
+STARTS = {  # damaged starts, and the number of their lines that are not blank
     "half a record": ('6, "attempt": 0}\n\tits payload\n', 2),
     "zeros": ("\0" * 4096, 1),
     "bytes": ("\x80\x03\n\xff\xfe garbage \n\n", 2),
@@ -354,7 +352,7 @@ def test_a_log_whose_start_is_damaged_is_read_from_its_first_record(start: str, 
             "compile_log",
             "ok",
             2,
-            [f"{lines} before the first record cannot be read: skipped"],
+            [f"skipped {lines} before the first record: unreadable"],
         )
     ]
     assert connection.sql("SELECT compile_id, dur_ns FROM compilations").fetchall() == [

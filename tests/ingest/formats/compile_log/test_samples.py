@@ -1,4 +1,4 @@
-"""Compile logs: what torch.compile did, which kernels it made, and which ran in the trace."""
+"""Compile logs of samples: compilations, generated kernels, and their calls in the trace."""
 
 import gzip
 import json
@@ -23,13 +23,13 @@ Add = Callable[..., duckdb.DuckDBPyConnection]
 
 @pytest.fixture(scope="module")
 def flux(sampled: Samples) -> Iterator[Any]:
-    """A store with the run of the compiled FLUX transformer: its trace and its log."""
+    """A connection to a store with a run of the compiled FLUX transformer: trace and log."""
     with ingest.connect(sampled.store(COMPILED)) as connection:
         yield connection
 
 
 def records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """The records of a log and their payloads, read in the plainest way."""
+    """Yield the records of a log and their payloads, read in the simplest way."""
     with gzip.open(path, "rt") as lines:
         text = lines.read()
     for record in re.split(r"^(?=V\d{4} )", text, flags=re.MULTILINE)[1:]:
@@ -67,7 +67,7 @@ def test_every_kernel_call_in_the_trace_is_linked_to_the_code(flux: Any, samples
     assert linked == [("0/1", 0, keys, ops) for ops in called]
 
 
-def test_the_recompilation_says_why_in_torchs_words(flux: Any) -> None:
+def test_a_recompilation_has_the_reason_from_torch(flux: Any) -> None:
     assert flux.sql(
         "SELECT compile_id, compiled_frame, is_recompile, reason, cache, graph_ops, guards, "
         "graph_breaks, restarts, is_in_measured_step, evidence FROM compilations ORDER BY 1"
@@ -77,7 +77,7 @@ def test_the_recompilation_says_why_in_torchs_words(flux: Any) -> None:
     ]
 
 
-def test_each_moment_of_a_compilation_is_counted_once(flux: Any, samples: Path) -> None:
+def test_compilation_time_is_counted_once(flux: Any, samples: Path) -> None:
     moments: dict[str, list[float]] = {}
     for record, payload in records(samples / "compile" / LOG):
         if "chromium_event" in record and (event := json.loads(payload))["name"] == "dynamo":
@@ -166,7 +166,7 @@ def test_a_fused_kernel_stands_for_the_ops_of_these_lines(flux: Any, ordinal: in
     assert found == BY_HAND[ordinal]
 
 
-def test_every_op_of_the_program_is_there_once_and_has_one_kernel(flux: Any) -> None:
+def test_every_op_of_the_program_occurs_once_and_has_one_kernel(flux: Any) -> None:
     for compile_id in ("0/0", "0/1"):
         ((positions, ops),) = flux.execute(
             "SELECT list(ordinal ORDER BY ordinal), count(DISTINCT node) FROM compiled_ops "
@@ -202,7 +202,7 @@ def test_a_log_alone_is_a_run(samples: Path, store: ingest.Store) -> None:
     ).fetchall() == [(None, None, "2026-11-21 06:52:54.063246")]
 
 
-def test_a_trace_alone_shows_what_was_compiled_and_what_had_been(
+def test_a_trace_alone_shows_compilations_and_graphs_compiled_before(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
     query = (

@@ -1,4 +1,4 @@
-"""Execution traces of torch beside the traces of the same processes."""
+"""Execution traces of torch, together with the traces of the same processes."""
 
 import gzip
 import json
@@ -37,21 +37,21 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def node(number: int, name: str, rf_id: int = 0, parent: int = 1, **said: Any) -> str:
-    """A node as torch writes it, which does not escape names."""
+def node(number: int, name: str, rf_id: int = 0, parent: int = 1, **more: Any) -> str:
+    """Return a node as torch writes it, with an unescaped name."""
     attributes = {"rf_id": rf_id, "seq_id": -1, "scope": 0, "tid": 1, "op_schema": ""}
     values = {"values": [[5, 6, 0, 64, 4, "cpu"]], "shapes": [[8, 8]], "types": ["Tensor(float)"]}
     text = {
         "inputs": values | {"strides": [[8, 1]]},
         "outputs": {"values": [], "shapes": [], "types": [], "strides": []},
-        "attrs": [{"name": k, "type": "", "value": v} for k, v in (attributes | said).items()],
+        "attrs": [{"name": k, "type": "", "value": v} for k, v in (attributes | more).items()],
     }
     head = f'{{ "id": {number}, "name": "{name}", "ctrl_deps": {parent}, '
     return head + json.dumps(text).removeprefix("{")
 
 
 def write(directory: Path, *nodes: str, pid: int = 1, name: str = "host.et.json") -> Path:
-    """An execution trace of these nodes."""
+    """Write an execution trace of these nodes."""
     head = f'{{ "schema": "1.1.1-chakra.0.0.4", "pid": {pid}, "start_ts": 1, "nodes": ['
     path = directory / name
     path.write_text(f'{head}{", ".join(nodes)}], "finish_ts": 2 }}')
@@ -66,7 +66,7 @@ def nodes_in(store: ingest.Store, columns: str) -> list[tuple[Any, ...]]:
     )
 
 
-def test_a_node_leads_to_its_operator_and_back(recorded: Path, store: ingest.Store) -> None:
+def test_nodes_and_operators_link_to_each_other(recorded: Path, store: ingest.Store) -> None:
     added = store.add(recorded)
     assert [source.kind for source in added.sources] == ["execution_trace", "kineto"]
     assert added.sources[0].rank == added.sources[1].rank == 0
@@ -101,7 +101,7 @@ def test_a_node_leads_to_its_operator_and_back(recorded: Path, store: ingest.Sto
     assert any(schema and schema.startswith("aten::mm(Tensor self") for *_, schema in rows)
 
 
-def test_what_is_recorded_of_a_node(store: ingest.Store, tmp_path: Path) -> None:
+def test_columns_of_a_node(store: ingest.Store, tmp_path: Path) -> None:
     write(tmp_path, node(3, "aten::relu", 7, 2, op_schema="aten::relu(Tensor self) -> Tensor"))
     (tmp_path / "host.json").write_text(
         json.dumps([op("aten::relu", args={"Record function id": 7})])
@@ -118,7 +118,7 @@ def test_what_is_recorded_of_a_node(store: ingest.Store, tmp_path: Path) -> None
     ]
 
 
-def test_processes_have_numbers_of_their_own(store: ingest.Store, tmp_path: Path) -> None:
+def test_node_numbers_are_separate_for_each_process(store: ingest.Store, tmp_path: Path) -> None:
     for pid in (1, 2):
         write(tmp_path, node(2, "aten::mm", 7), pid=3 - pid, name=f"a{pid}.et.json")
         event = op("aten::mm", ts=pid, pid=pid, args={"Record function id": 7})
@@ -146,12 +146,12 @@ def test_a_node_without_its_operator(store: ingest.Store, tmp_path: Path) -> Non
     assert nodes_in(store, "rf_id, event_id") == [(0, None), (7, 10**12), (8, None)]
 
 
-def test_names_that_torch_did_not_escape(store: ingest.Store, tmp_path: Path) -> None:
+def test_unescaped_names_are_read(store: ingest.Store, tmp_path: Path) -> None:
     store.add(write(tmp_path, node(2, 'my "label", \n "id": 3'), node(3, "aten::mm")))
     assert nodes_in(store, "name") == [('my "label", \n "id": 3',), ("aten::mm",)]
 
 
-def test_damaged_files(store: ingest.Store, tmp_path: Path) -> None:
+def test_damaged_files_keep_their_intact_nodes(store: ingest.Store, tmp_path: Path) -> None:
     broken = node(3, "aten::add").replace('"inputs":', '"inputs"')
     whole = write(tmp_path, node(2, "aten::mm"), broken, node(4, "aten::relu")).read_bytes()
     [source] = store.add(tmp_path / "host.et.json").sources
@@ -160,17 +160,17 @@ def test_damaged_files(store: ingest.Store, tmp_path: Path) -> None:
     cut = tmp_path / "cut.et.json"
     cut.write_bytes(whole[:-60])
     [source] = store.add(cut).sources
-    assert (source.status, source.message("truncated")) == ("truncated", "ends in node 2")
+    assert (source.status, source.message("truncated")) == ("truncated", "the file ends in node 2")
     packed = tmp_path / "packed.et.json.gz"
     packed.write_bytes(gzip.compress(whole)[:-12])
     [source] = store.add(packed).sources
     assert source.status == "truncated"
     cut.write_bytes(whole[: whole.index(b"attrs")])
-    with pytest.raises(ProfileError, match="no node can be read: ends in node 0"):
+    with pytest.raises(ProfileError, match="no node can be read: the file ends in node 0"):
         store.add(cut)
 
 
-def test_a_run_without_one_has_no_such_table(store: ingest.Store, tmp_path: Path) -> None:
+def test_a_run_without_execution_traces_has_no_nodes(store: ingest.Store, tmp_path: Path) -> None:
     (tmp_path / "trace.json").write_text(json.dumps([op("aten::mm")]))
     run_id = store.add(tmp_path / "trace.json").run_id
     assert not (store.run_path(run_id) / "execution_trace_nodes.parquet").exists()

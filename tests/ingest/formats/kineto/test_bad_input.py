@@ -1,4 +1,4 @@
-"""Bad input: a clear word, nothing lost that is whole, and everything accounted for."""
+"""Bad input: clear messages, intact events are kept, and everything is counted."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ def named(source: Any) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """What the store says of files of these contents, which are added as the ranks of a run."""
+    """A function that adds contents as the ranks of a run and returns their sources."""
     directory = tmp_path_factory.mktemp("bad")
     store = ingest.Store(directory / "store")
 
@@ -52,7 +52,7 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
     return added
 
 
-def test_what_is_no_event_costs_no_event(read: Read) -> None:
+def test_elements_that_are_not_events_do_not_affect_events(read: Read) -> None:
     head = '{"schemaVersion": 1, "traceEvents": ['
     texts = [
         head + ", ".join([part, A, part, B, part, part, C, part]) + "]" + AFTER for part in PARTS
@@ -70,7 +70,7 @@ def test_what_is_no_event_costs_no_event(read: Read) -> None:
         ]
 
 
-def test_events_in_arguments_are_arguments(read: Read) -> None:
+def test_events_inside_arguments_stay_arguments(read: Read) -> None:
     outer = json.dumps(op("outer", args={"list": [op("inner"), op("inner"), op("inner")], "z": 1}))
     orders = [[outer, A, B], [A, outer, B], [A, B, outer]]
     for source in read(*['{"traceEvents": [' + ", ".join(parts) + "]" + AFTER for parts in orders]):
@@ -79,7 +79,7 @@ def test_events_in_arguments_are_arguments(read: Read) -> None:
 
 
 @pytest.mark.parametrize("count", [600, 200_000])
-def test_events_that_were_cut_into_many_pieces_are_whole(count: int, traces: Any) -> None:
+def test_events_cut_into_many_pieces_are_complete(count: int, traces: Any) -> None:
     listed = [{"a": i} for i in range(count)]
     connection = traces.add([op("a"), op("long", args={"list": listed}), op("b"), op("c")])
     [(args,)] = connection.sql("SELECT args FROM events WHERE name = 'long'").fetchall()
@@ -94,7 +94,7 @@ AROUND: list[dict[str, Any]] = [
 ]
 
 
-def test_metadata_is_metadata(read: Read) -> None:
+def test_any_metadata_around_the_events_is_read(read: Read) -> None:
     events = {"traceEvents": [op("a"), op("b")]}
     wholes = [whole for around in AROUND for whole in (around | events, events | around)]
     for whole, source in zip(wholes, read(*map(json.dumps, wholes)), strict=True):
@@ -102,7 +102,7 @@ def test_metadata_is_metadata(read: Read) -> None:
         assert (source.status, named(source), source.metadata) == ("ok", {"complete": 2}, around)
 
 
-def test_damage_between_events_costs_none(read: Read) -> None:
+def test_damage_between_events_does_not_affect_them(read: Read) -> None:
     strays = ["]", "]}", '], "x":', "}", "{", '"', "\0", "x"]
     texts = [f'{{"traceEvents": [{A}{stray}, {B}{stray}, {C}]{AFTER}' for stray in strays]
     for stray, source in zip(strays, read(*texts), strict=True):
@@ -110,7 +110,7 @@ def test_damage_between_events_costs_none(read: Read) -> None:
         assert source.metadata["baseTimeNanoseconds"] == BASE, stray
 
 
-def test_a_last_event_that_is_damaged_hides_no_metadata(read: Read) -> None:
+def test_metadata_after_a_damaged_last_event_is_read(read: Read) -> None:
     args = '{"Input Dims": [[1]], "Input type": ["float"]}'
     bad = f'{{"ph": "X", "name": "bad", "ts": oops, "args": {args}}}'
     [source] = read(f'{{"traceEvents": [{A}, {bad}]{AFTER}')
@@ -118,7 +118,7 @@ def test_a_last_event_that_is_damaged_hides_no_metadata(read: Read) -> None:
     assert source.metadata == {"traceName": "t", "baseTimeNanoseconds": BASE}
 
 
-DAMAGE = {  # and whether the event is kept
+DAMAGE = {  # a damaged part of an event, and whether the event is kept
     '"args": {"x": nan, "y": -inf}': True,
     '"args": {"x": [1, ], "y": 1,}': True,
     '"dur": 3,': True,
@@ -130,7 +130,7 @@ DAMAGE = {  # and whether the event is kept
 
 
 @pytest.mark.parametrize("after", [AFTER, "}"])
-def test_an_event_is_judged_the_same_at_each_place(after: str, read: Read) -> None:
+def test_an_event_is_treated_the_same_at_each_position(after: str, read: Read) -> None:
     cases = [(damage, place) for damage in DAMAGE for place in (0, 1, 3)]
     texts = []
     for damage, place in cases:
@@ -145,7 +145,7 @@ def test_an_event_is_judged_the_same_at_each_place(after: str, read: Read) -> No
         assert source.metadata.get("traceName", "t") == "t", case
 
 
-def test_depth_beyond_all_measure_breaks_nothing(read: Read) -> None:
+def test_extremely_deep_nesting_does_not_affect_other_events(read: Read) -> None:
     deep = "[" * 100_000 + "]" * 100_000
     event = json.dumps(op("deep", args=0))[:-2] + deep + "}"
     around, base = f'"deep": {deep}', f'"baseTimeNanoseconds": {BASE}'
@@ -160,7 +160,7 @@ def test_depth_beyond_all_measure_breaks_nothing(read: Read) -> None:
         assert source.metadata["baseTimeNanoseconds"] == BASE
 
 
-def test_metadata_of_any_depth_breaks_nothing(read: Read) -> None:
+def test_nested_metadata_of_any_depth_is_handled(read: Read) -> None:
     cases = [
         (depth, opening, closing)
         for depth in (100, 300, 500, 700, 900, 1100, 5000)
@@ -191,7 +191,7 @@ def test_metadata_of_any_depth_breaks_nothing(read: Read) -> None:
         '"": "", "x": NaN, "y": 1e999, "x": -Infinity',
     ],
 )
-def test_absurd_metadata_breaks_nothing(metadata: str, traces: Any) -> None:
+def test_absurd_metadata_does_not_affect_events(metadata: str, traces: Any) -> None:
     connection = traces.add(f'{{{metadata}, "traceEvents": [{A}], "after": 1, {metadata}}}')
     assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 1)]
 
@@ -214,7 +214,7 @@ def test_odd_events_are_rows(event: str, traces: Any) -> None:
         assert connection.sql("SELECT complete_events FROM sources").fetchall()[-1] == (3,)
 
 
-def test_compressed_files_keep_all_before_the_damage_and_say_what_was_lost(
+def test_damaged_compressed_files_keep_all_events_before_the_damage(
     read: Read,
 ) -> None:
     events = [json.dumps(op(f"{random.Random(i).random()}", i)) for i in range(3000)]
@@ -245,14 +245,14 @@ def test_compressed_files_keep_all_before_the_damage_and_say_what_was_lost(
         assert bool(source.warnings) == (name != "members")
 
 
-@pytest.mark.parametrize("said", ["abc", "-1", "0", "nan"])
-def test_a_wrong_limit_of_inflation_is_named(
-    said: str, samples: Path, store: ingest.Store, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("limit", ["abc", "-1", "0", "nan"])
+def test_an_invalid_inflation_limit_is_an_error(
+    limit: str, samples: Path, store: ingest.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", said)
+    monkeypatch.setenv("TRACEHOUSE_MAX_INFLATION", limit)
     with pytest.raises(ingest.IngestError) as refusal:
         store.add(samples / "traces" / "cpu_only.json.gz")
-    wanted = f"TRACEHOUSE_MAX_INFLATION: must be a number from 1 on, not {said}"
+    wanted = f"TRACEHOUSE_MAX_INFLATION: must be a number of at least 1, not {limit}"
     assert str(refusal.value) == wanted
 
 
@@ -261,7 +261,7 @@ read_sample = cache(Sample)
 
 @pytest.fixture
 def block_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever block size a test sets, it is as before afterwards."""
+    """Restore the block size after a test."""
     monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", io.BLOCK_BYTES)
 
 
@@ -279,8 +279,8 @@ def test_rows_and_drops_add_up_on_every_undamaged_sample(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(name=st.sampled_from(SAMPLES), seed=st.integers(0, 2**32))
-@example(name="malformed/misc_badmeta.json", seed=13830)  # no event is left
-def test_damage_costs_no_event_that_it_does_not_touch(
+@example(name="malformed/misc_badmeta.json", seed=13830)  # no event remains
+def test_damage_does_not_affect_other_events(
     name: str, seed: int, samples: Path, tmp_path: Path
 ) -> None:
     sample = read_sample(samples / name)

@@ -1,4 +1,4 @@
-"""What is too large is refused in bounded time and memory."""
+"""Input that is too large is refused in bounded time and memory."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ A, B = (json.dumps(op(name, i)) for i, name in enumerate("ab"))
 
 
 @pytest.mark.parametrize("size", [17, 40])
-def test_an_event_beyond_all_measure_costs_only_itself(size: int, traces: Traces) -> None:
+def test_only_an_extremely_large_event_is_dropped(size: int, traces: Traces) -> None:
     long = json.dumps(op("long", args={"text": "x" * (size << 20)}))
     text = f'{{"traceEvents": [{A}, {long}, {B}], "traceName": "t"}}'
     [source] = traces.store.add(traces.write(text)).sources
@@ -24,7 +24,7 @@ def test_an_event_beyond_all_measure_costs_only_itself(size: int, traces: Traces
     assert source.metadata["traceName"] == "t"
 
 
-def test_a_bomb_is_refused_and_the_other_files_kept(
+def test_a_decompression_bomb_is_refused_and_other_files_kept(
     store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"

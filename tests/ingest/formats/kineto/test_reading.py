@@ -1,4 +1,4 @@
-"""Files as they occur: whatever way a trace is printed or damaged, its events are the same."""
+"""Real and damaged traces: the events do not depend on the formatting or on damage elsewhere."""
 
 import gzip
 import json
@@ -52,7 +52,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("form", PRINTED)
-def test_every_way_of_printing_gives_the_same_rows(form: str, traces: Any) -> None:
+def test_rows_do_not_depend_on_the_formatting(form: str, traces: Any) -> None:
     rows = traces.add(PRINTED[form]).sql(
         "SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns"
     )
@@ -60,7 +60,7 @@ def test_every_way_of_printing_gives_the_same_rows(form: str, traces: Any) -> No
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 7, 64, 1000])
-def test_events_are_whole_wherever_a_block_ends(
+def test_events_are_complete_wherever_a_block_ends(
     block_bytes: int, traces: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", block_bytes)
@@ -72,7 +72,7 @@ def test_events_are_whole_wherever_a_block_ends(
 
 
 @pytest.mark.parametrize("count", [2, 70, 300])
-def test_lists_of_objects_in_arguments_end_no_array(count: int, traces: Any) -> None:
+def test_lists_of_objects_in_arguments_do_not_end_the_array(count: int, traces: Any) -> None:
     objects = [{"ph": i, "a": {}} for i in range(count)]
     events = [
         op("first", 1, 1, args={"list": objects, "z": 1}),
@@ -97,7 +97,7 @@ def test_a_missing_comma_loses_nothing(traces: Any) -> None:
 
 
 @pytest.mark.parametrize("number", ["1712195495521130028", "1e300", '"abc"', "null", "[1]", "9e15"])
-def test_numbers_that_are_no_times_are_counted(number: str, traces: Any) -> None:
+def test_invalid_times_are_counted(number: str, traces: Any) -> None:
     good = json.dumps(op("good", 1, 1))
     bad_ts = json.dumps(op("bad", 77, 1)).replace("77", number)
     bad_dur = json.dumps(op("bad", 1, 77)).replace("77", number)
@@ -109,13 +109,13 @@ def test_numbers_that_are_no_times_are_counted(number: str, traces: Any) -> None
     assert [json.loads(event) for (event,) in kept] == [json.loads(bad_ts), json.loads(bad_dur)]
 
 
-def test_arguments_are_kept_whole(traces: Any) -> None:
+def test_arguments_are_kept_unchanged(traces: Any) -> None:
     rows = traces.add(printed(None)).sql("SELECT args FROM events ORDER BY start_ns").fetchall()
     expected = [event.get("args") for event in EVENTS if event["ph"] == "X"]
     assert [args and json.loads(args) for (args,) in rows] == expected
 
 
-def test_what_has_no_column_is_in_the_arguments(traces: Any) -> None:
+def test_keys_without_a_column_are_kept_in_the_arguments(traces: Any) -> None:
     events = [
         {**op("a", 1, 1, args={"b": 2}), "tts": 3, "id": "0x1"},
         {**op("c", 2, 1), "cname": "good"},
@@ -136,12 +136,12 @@ def test_what_has_no_column_is_in_the_arguments(traces: Any) -> None:
     [
         # torch ≥ 2.4: relative µs with three decimals, and a base.
         ("4026146440765.572", 1782967788000000000, 1786993934440765572),
-        # torch 2.2 and 2.3: µs since the epoch with three decimals, more than a double holds.
+        # torch 2.2 and 2.3: µs since the epoch with three decimals, too precise for a double.
         ("1712195495521130.028", 0, 1712195495521130028),
         ("1712195495521130.999", 0, 1712195495521130999),
-        # Before: whole µs since the epoch.
+        # Older versions: whole µs since the epoch.
         ("1623142624633484", 0, 1623142624633484000),
-        # Strings, as some writers have them.
+        # Strings, which some programs write.
         ('"1712195495521130.028"', 0, 1712195495521130028),
         ("-12.5", 1_000_000, 987_500),
     ],
@@ -157,22 +157,22 @@ def test_times_keep_their_nanoseconds(ts: str, base: int, start_ns: int, traces:
     [
         0,
         2**40,
-        2**42,  # from here on the next double is up to half a nanosecond away
-        2**52 // 1000,  # from here on that times 1000 is a whole number
-        2**43,  # from here on the next double is up to a nanosecond away
+        2**42,  # doubles from here are up to half a nanosecond apart
+        2**52 // 1000,  # doubles from here, times 1000, are whole numbers
+        2**43,  # doubles from here are up to a nanosecond apart
         9 * 10**12,
         2**44,
         1_712_195_495_521_130,
     ],
 )
-def test_each_nanosecond_is_told_from_the_next(around_us: int, traces: Any) -> None:
+def test_times_have_a_resolution_of_one_nanosecond(around_us: int, traces: Any) -> None:
     starts = [1000 * around_us + 997 * step for step in range(-1000, 1000)]
     durs = [number % 997 for number in range(len(starts))]
     rows = traces.add(timed(starts, durs)).sql("SELECT start_ns, dur_ns FROM events ORDER BY ALL")
     assert rows.fetchall() == list(zip(starts, durs, strict=True))
 
 
-def test_each_nanosecond_of_a_long_event_counts(traces: Any) -> None:
+def test_long_durations_have_a_resolution_of_one_nanosecond(traces: Any) -> None:
     durs = [end - ns for end in (2**42, 2**49, 10**15) for ns in range(1, 20)]
     rows = traces.add(timed(range(len(durs)), durs)).sql(
         "SELECT dur_ns FROM events ORDER BY start_ns"
@@ -181,7 +181,7 @@ def test_each_nanosecond_of_a_long_event_counts(traces: Any) -> None:
 
 
 def timed(starts: Iterable[int], durs: Iterable[int]) -> str:
-    """A trace of operators at these times, ns."""
+    """Return a trace of operators with these starts and durations, ns."""
     text = json.dumps(op("op", "TS", "DUR"))
     written = [
         text.replace('"TS"', digits(start)).replace('"DUR"', digits(dur))
@@ -191,11 +191,11 @@ def timed(starts: Iterable[int], durs: Iterable[int]) -> str:
 
 
 def digits(ns: int) -> str:
-    """Nanoseconds as a trace has them: microseconds with three decimals."""
+    """Return nanoseconds in the form of a trace: microseconds with three decimals."""
     return f"{'-' * (ns < 0)}{abs(ns) // 1000}.{abs(ns) % 1000:03d}"
 
 
-def test_nanoseconds_of_a_whole_trace_are_exact(store_of_samples: Any, samples: Path) -> None:
+def test_nanoseconds_of_a_sample_are_exact(store_of_samples: Any, samples: Path) -> None:
     path = samples / "traces" / "mi300_resnet_ddp_rank0.json.gz"
     trace = json.loads(gzip.decompress(path.read_bytes()), parse_float=Decimal)
     base = trace["baseTimeNanoseconds"]
@@ -211,7 +211,7 @@ def test_nanoseconds_of_a_whole_trace_are_exact(store_of_samples: Any, samples: 
     assert rows.fetchall() == expected
 
 
-def test_a_file_cut_short_keeps_every_whole_event(traces: Any) -> None:
+def test_a_truncated_trace_keeps_its_intact_events(traces: Any) -> None:
     text = printed(None)
     cut = text[: text.index('"last"') + 3]
     row = (
@@ -223,11 +223,11 @@ def test_a_file_cut_short_keeps_every_whole_event(traces: Any) -> None:
     assert (status, events, complete) == ("truncated", 3, 2)
     lost = len(cut) - cut.rindex('{"ph": "X"')
     assert warnings == [
-        f"the file ends inside traceEvents: {lost} bytes after the last whole event were lost"
+        f"the file ends inside traceEvents: {lost} bytes after the last complete event were lost"
     ]
 
 
-def test_a_compressed_file_cut_short_keeps_what_can_be_inflated(
+def test_a_truncated_compressed_file_keeps_what_can_be_inflated(
     samples: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
     whole = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
@@ -238,7 +238,7 @@ def test_a_compressed_file_cut_short_keeps_what_can_be_inflated(
     assert 2000 < source.complete < 4811
 
 
-def test_a_damaged_compressed_file_keeps_what_comes_before(
+def test_a_damaged_compressed_file_keeps_events_before_the_damage(
     samples: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
     damaged = bytearray((samples / "traces" / "two_rank_rank0.json.gz").read_bytes())
@@ -252,7 +252,7 @@ def test_a_damaged_compressed_file_keeps_what_comes_before(
     assert source.complete > 1000
 
 
-def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
+def test_only_an_event_that_is_not_json_is_dropped(traces: Any) -> None:
     broken = json.dumps(EVENTS).replace('"short"', "sh")
     connection = traces.add(broken)
     assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
@@ -269,14 +269,14 @@ def test_an_event_that_is_no_json_costs_only_itself(traces: Any) -> None:
     ]
 
 
-def test_quotes_and_control_characters_that_torch_does_not_escape_are_mended(traces: Any) -> None:
+def test_unescaped_quotes_and_control_characters_are_repaired(traces: Any) -> None:
     broken = json.dumps(EVENTS, indent=1).replace('"short"', '"sh"o\trt \\\\" \\""')
     connection = traces.add(broken)
     assert connection.sql("SELECT name FROM events WHERE start_ns = 2000").fetchall() == [
         ('sh"o rt \\" "',)
     ]
     assert connection.sql("SELECT events, dropped_counts, warnings FROM sources").fetchall() == [
-        (4, {}, ["1 event repaired: quotes in its name were not escaped"])
+        (4, {}, ["1 event repaired: unescaped quotes in the name"])
     ]
 
 
@@ -313,11 +313,11 @@ def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
         (b'{"a": "' + b"a" * (17 << 20) + b'", "traceEvents": []}', "no traceEvents in its first"),
         (b'{"a": "traceEvents"}', "no traceEvents array: not a profiler trace"),
         (b"\x80\x04\x95", "the file ends after 3 bytes, inside the pickle"),
-        (b"[[1, 2, 3]]", "row 0 is not of four integers: no raw memory timeline"),
+        (b"[[1, 2, 3]]", "row 0 is not a list of four integers: not a raw memory timeline"),
         (gzip.compress(b"hello", mtime=0), "not a profiler trace"),
     ],
 )
-def test_what_is_no_trace_is_refused_by_name(
+def test_a_file_that_is_not_a_trace_is_refused_with_its_name(
     content: bytes, complaint: str, store: ingest.Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "bad file.json"
@@ -332,9 +332,7 @@ def test_what_is_no_trace_is_refused_by_name(
 
 
 @pytest.mark.parametrize("name", ["misc_escape", "misc_badmeta", "misc_label_3", "misc_pyexport"])
-def test_malformed_files_of_torch_itself_are_read(
-    name: str, samples: Path, store: ingest.Store
-) -> None:
+def test_malformed_files_of_torch_are_read(name: str, samples: Path, store: ingest.Store) -> None:
     path = samples / "malformed" / f"{name}.json"
     [source] = store.add(path).sources
     assert source.status == "ok"

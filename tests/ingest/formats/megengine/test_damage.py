@@ -1,4 +1,4 @@
-"""Damaged profiles of MegEngine: what can be read is kept, and what cannot is counted."""
+"""Damaged profiles of MegEngine: readable entries are kept, and the others are counted."""
 
 import json
 import random
@@ -20,7 +20,7 @@ def text(samples: Path) -> str:
 
 
 def source(store: ingest.Store, path: Path) -> dict[str, Any]:
-    """The row of `sources` of a file that was added, of which everything is counted."""
+    """Add a file and return its source. Checks that everything in the file is counted."""
     [added] = store.add(path).sources
     row = added.as_dict()
     counted = row["complete"] + sum(row["other"].values()) + sum(row["dropped"].values())
@@ -34,7 +34,7 @@ def codes(traces, content: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("percent", [4, 9, 17, 26, 33, 48, 61, 77, 90, 99])
-def test_a_cut_file_keeps_what_precedes_the_cut(text, traces, percent):
+def test_a_truncated_profile_keeps_entries_before_the_cut(text, traces, percent):
     cut = text[: len(text) * percent // 100]
     row = source(traces.store, traces.write(cut))
     assert row["status"] == "truncated"
@@ -47,13 +47,13 @@ def test_a_cut_file_keeps_what_precedes_the_cut(text, traces, percent):
 
 
 @pytest.mark.parametrize("content", ['{"profiler": {"host', '{"graph_exec": {"var": 1'])
-def test_a_file_that_ends_before_its_first_entry_is_one_error(traces, content):
+def test_a_file_without_an_entry_is_one_error(traces, content):
     padding = " " * 40 + '"opr_footprint": {'
     with pytest.raises(ingest.IngestError, match=r"no operator can be read|not a profiler trace"):
         traces.store.add(traces.write(content + padding))
 
 
-def test_a_cut_brace_is_no_whole_file(text, traces):
+def test_a_file_without_its_last_brace_is_truncated(text, traces):
     row = source(traces.store, traces.write(text.rstrip().removesuffix("}")))
     assert row["status"] == "truncated"
     assert row["complete"] == 48
@@ -65,7 +65,7 @@ def test_text_after_the_end_is_counted(text, traces):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_garbled_bytes_are_no_traceback(text, traces, seed):
+def test_garbled_bytes_cause_no_traceback(text, traces, seed):
     chance = random.Random(seed)
     characters = list(text)
     for _ in range(4):
@@ -80,7 +80,7 @@ def test_garbled_bytes_are_no_traceback(text, traces, seed):
     "name", ["host", "device", "opr_footprint", "operator", "var", "mem_chunk", "comp_seq"]
 )
 @pytest.mark.parametrize("is_empty", [True, False])
-def test_a_section_that_is_missing_or_empty_is_named(text, traces, name, is_empty):
+def test_a_missing_or_empty_section_is_named(text, traces, name, is_empty):
     content = json.loads(text)
     section = content["profiler"] if name in content["profiler"] else content["graph_exec"]
     if is_empty:
@@ -93,10 +93,10 @@ def test_a_section_that_is_missing_or_empty_is_named(text, traces, name, is_empt
         for code, message in zip(row["warning_codes"], row["warnings"], strict=True)
         if code == "sections_missing"
     ]
-    assert said == f"missing or empty: section {name}"
+    assert said == f"missing or empty sections: {name}"
 
 
-def test_entries_that_are_no_objects_are_counted(text, traces):
+def test_entries_that_are_not_objects_are_counted(text, traces):
     content = json.loads(text)
     content["graph_exec"]["operator"]["56"] = 5
     content["profiler"]["host"]["53"] = None
@@ -105,7 +105,7 @@ def test_entries_that_are_no_objects_are_counted(text, traces):
     assert {"entries_malformed", "times_missing"} <= set(found)
 
 
-def test_ids_that_refer_to_nothing_are_counted(text, traces):
+def test_dangling_ids_are_counted(text, traces):
     content = json.loads(text)
     content["graph_exec"]["comp_seq"].append("9999")
     content["graph_exec"]["mem_chunk"]["chk36"]["owner_var"] = "8888"
@@ -114,7 +114,7 @@ def test_ids_that_refer_to_nothing_are_counted(text, traces):
 
 
 @pytest.mark.parametrize("number", ["inf", "nan", 8.5, -7, "1e3", 10**30, True])
-def test_what_is_no_whole_number_is_absent_and_counted(traces, number):
+def test_invalid_whole_numbers_are_null_and_counted(traces, number):
     text = profile(Opr("1", device={CPU: (0, 0, 1)}, computation=number, memory=4))
     assert "numbers_unread" in codes(traces, text)
     rows = ingest.connect(traces.store.path).sql(
@@ -127,7 +127,7 @@ def test_what_is_no_whole_number_is_absent_and_counted(traces, number):
     ("times", "kernel_ns"),
     [((1, 2, 4), 2e9), ((1, -1, 4), 3e9), ((1, 0.5, 4), 3e9), ((1, 9, 4), 3e9), ((1, "x", 4), 3e9)],
 )
-def test_a_kernel_lasts_from_kern_to_end_where_kern_lies_between(traces, times, kernel_ns):
+def test_a_kernel_begins_at_kern_if_that_is_between_start_and_end(traces, times, kernel_ns):
     connection = traces.add(profile(Opr("1", device={CPU: times}, host={THREAD: (0, 0, 9)})))
     assert connection.sql("SELECT dur_ns FROM kernels").fetchall() == [(kernel_ns,)]
     is_odd = times[1] in (0.5, 9)
@@ -135,15 +135,15 @@ def test_a_kernel_lasts_from_kern_to_end_where_kern_lies_between(traces, times, 
     assert ("times_out_of_order" in said) == is_odd
 
 
-def test_times_that_are_none_are_kept_as_other_events(traces):
+def test_invalid_times_are_kept_as_other_events(traces):
     odd = [("inf", 0, 1), (0, 0, "nan"), (5, 5, 1), (0, 0, 1e300)]
     oprs = [Opr(str(number), device={CPU: times}) for number, times in enumerate(odd)]
     row = source(traces.store, traces.write(profile(*oprs)))
     assert (row["complete"], sum(row["other"].values())) == (0, 4)
 
 
-def test_a_profile_beside_a_trace_has_a_rank_of_its_own(samples, store, tmp_path):
-    """Also where the trace has steps, and the profile has none."""
+def test_a_profile_next_to_a_trace_has_another_rank(samples, store, tmp_path):
+    """The trace has steps, and the profile has none."""
     run = tmp_path / "run"
     run.mkdir()
     for name in ("megengine/prof_net3.json", "traces/two_rank_rank0.json.gz"):

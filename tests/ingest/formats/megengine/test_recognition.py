@@ -1,4 +1,4 @@
-"""Which files are profiles of MegEngine: their content tells, and not their names."""
+"""Recognition of MegEngine profiles by their content, not by their names."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ TRACE = [{**op("aten::mm"), "args": {"note": '{"profiler": {"host": {"1": {}}}, 
 
 
 def kind(store: ingest.Store, path: Path, content: str | bytes) -> tuple[str, str]:
-    """As what a file of this content is read, and how well."""
+    """Add a file with this content and return its kind and status."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     [source] = store.add(path).sources
     return source.kind, source.status
@@ -43,7 +43,7 @@ def kind(store: ingest.Store, path: Path, content: str | bytes) -> tuple[str, st
     ids=lambda whole: f"{','.join(whole)}:{','.join(next(iter(whole.values())))}",
 )
 @pytest.mark.parametrize("indent", [None, 2])
-def test_the_sections_may_stand_in_any_order(
+def test_the_sections_may_be_in_any_order(
     whole: Any, indent: int | None, store: ingest.Store, tmp_path: Path
 ) -> None:
     text = json.dumps(whole, indent=indent)
@@ -65,13 +65,15 @@ def test_the_name_does_not_matter(name: str, store: ingest.Store, tmp_path: Path
 
 
 @pytest.mark.parametrize("before", ["\ufeff", "\n\n \t"])
-def test_blanks_may_come_first(before: str, store: ingest.Store, tmp_path: Path) -> None:
+def test_the_file_may_begin_with_white_space(
+    before: str, store: ingest.Store, tmp_path: Path
+) -> None:
     assert kind(store, tmp_path / "a.json", before + json.dumps(WHOLE)) == ("megengine", "ok")
 
 
 @pytest.mark.parametrize("run", MEGENGINE)
 def test_samples_are_recognised_by_their_beginning(run: str, samples: Path, tmp_path: Path) -> None:
-    """Long before the sections that come last: files may have many MB."""
+    """The beginning suffices, long before the last sections: files may have many MB."""
     head = (samples / "megengine" / f"{run}.json").read_bytes()[:400]
     store = ingest.Store(tmp_path / "store")
     assert kind(store, tmp_path / f"{run}.json", head) == ("megengine", "truncated")
@@ -88,7 +90,9 @@ def test_samples_are_recognised_by_their_beginning(run: str, samples: Path, tmp_
         TRACE,
     ],
 )
-def test_a_trace_of_torch_is_none(trace: Any, store: ingest.Store, tmp_path: Path) -> None:
+def test_a_trace_of_torch_is_not_a_profile_of_megengine(
+    trace: Any, store: ingest.Store, tmp_path: Path
+) -> None:
     assert kind(store, tmp_path / "a.json", json.dumps(trace)) == ("kineto", "ok")
     names = ingest.connect(store.path).sql("SELECT name FROM ops").fetchall()
     assert names == [("aten::mm",)]
@@ -104,7 +108,7 @@ def test_a_trace_of_torch_is_none(trace: Any, store: ingest.Store, tmp_path: Pat
         [WHOLE],
     ],
 )
-def test_other_json_is_no_profile(other: Any, store: ingest.Store, tmp_path: Path) -> None:
+def test_other_json_is_not_a_profile(other: Any, store: ingest.Store, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(other))
     with pytest.raises(ProfileError) as refused:

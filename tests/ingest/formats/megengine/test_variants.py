@@ -1,4 +1,4 @@
-"""What other writers of profiles leave out or add: older dumps, TensorRT, odd names, secrets."""
+"""Variants of MegEngine profiles: older dumps, TensorRT, odd names and secrets."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ NODE = "gpu0:0"
 
 
 def imperative() -> dict[str, Any]:
-    """A dump of MegEngine's imperative profiler, which numbers variables by their places."""
+    """Return a dump of MegEngine's imperative profiler, which numbers variables by position."""
 
     def opr(number: int, name: str, reads: list[int], writes: list[int]) -> dict[str, Any]:
         return {"input": reads, "output": writes, "name": name, "type": "imperative", "id": number}
@@ -51,7 +51,7 @@ def test_an_imperative_dump_is_read(traces: Traces) -> None:
             4,
             4,
             ["sections_missing"],
-            ["missing or empty: section comp_seq, mem_chunk"],
+            ["missing or empty sections: comp_seq, mem_chunk"],
         )
     ]
     assert connection.sql(
@@ -71,15 +71,15 @@ def test_an_imperative_dump_is_read(traces: Traces) -> None:
     ]
 
 
-def test_an_imperative_dump_is_analysed(traces: Traces, command: Any) -> None:
+def test_an_imperative_dump_can_be_analysed(traces: Traces, command: Any) -> None:
     traces.add(json.dumps(imperative()))
-    said = command("profile-analyze", "trace", "--json", "--aggregate-by", "type")
-    [row] = json.loads(said.out)[0]["device"]
+    result = command("profile-analyze", "trace", "--json", "--aggregate-by", "type")
+    [row] = json.loads(result.out)[0]["device"]
     assert (row["type"], row["count"], row["time"]) == ("imperative", 2, 1)
     assert (row["computation"], row["memory"], row["flops"]) == (96, 48, 96)
 
 
-def test_layers_of_tensorrt_stand_in_a_table(traces: Traces) -> None:
+def test_layers_of_tensorrt_are_in_a_table(traces: Traces) -> None:
     layers = [
         ["conv1 + relu", 0.25],
         ["pool", 1],
@@ -127,11 +127,11 @@ def test_names_may_hold_any_characters(traces: Traces, command: Any) -> None:
     kernels = connection.sql("SELECT name, op FROM kernels ORDER BY start_ns").fetchall()
     assert kernels == [(name, name) for name in read]
     for form in ([], ["--wiki"], ["--dump-only-opr"]):
-        said = command("profile-analyze", "trace", "-t", "0", *form)
-        assert said.code == 0
-        assert not set("\0\x1b") & set(said.out)
-    said = command("profile-analyze", "trace", "-t", "0", "--json", "--order-by", "+opr_id")
-    assert [row["name"] for row in json.loads(said.out)[0]["device"]] == read
+        result = command("profile-analyze", "trace", "-t", "0", *form)
+        assert result.code == 0
+        assert not set("\0\x1b") & set(result.out)
+    result = command("profile-analyze", "trace", "-t", "0", "--json", "--order-by", "+opr_id")
+    assert [row["name"] for row in json.loads(result.out)[0]["device"]] == read
 
 
 def test_a_secret_in_the_parameters_is_redacted(traces: Traces) -> None:

@@ -1,4 +1,4 @@
-"""Reading a snapshot of any content."""
+"""A fixture that reads a snapshot with any content."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ Read = Callable[[bytes], int]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """How many events the reader finds in a file of this content."""
+    """A function that returns the number of events that the reader finds in a content."""
     path = tmp_path / "s.pickle"
 
     def count(content: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Snapshots that would take much are refused in bounded time and memory."""
+"""Snapshots that would take much memory or time are refused in bounded time and memory."""
 
 import gzip
 import pickle
@@ -17,7 +17,9 @@ from tests.ingest.formats.snapshot.conftest import Read
 @pytest.mark.parametrize(
     "code", [b"}", b"]", b"]\x94", b")\x94", b"K\x01", b"\x8a\x09" + b"\x01" * 9]
 )
-def test_bombs_are_bounded(code: bytes, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_files_with_huge_values_are_refused(
+    code: bytes, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
     monkeypatch.setattr(io, "ALWAYS_INFLATED", 2 << 20)
     bomb = b"\x80\x04" + code * ((3 << 20) // len(code))
@@ -44,13 +46,13 @@ TRACE = b"\x80\x04}(" + text("device_traces") + b"]("
         ("not all of which are strings", b"\x80\x04}(" + ONE_HASH + b"u."),
     ],
 )
-def test_what_would_take_for_ever_is_refused(why: str, content: bytes, read: Read) -> None:
+def test_files_that_would_take_very_long_are_refused(why: str, content: bytes, read: Read) -> None:
     with pytest.raises(ProfileError, match=why):
         read(content)
 
 
 @pytest.mark.parametrize("key", ["user_metadata", "action", "novel"])
-def test_shared_strings_are_not_written_out_without_a_limit(
+def test_written_out_shared_strings_have_a_limit(
     key: str, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "MAX_COLUMN_CHARACTERS", 10 << 20)
@@ -68,14 +70,14 @@ def test_shared_strings_of_frames_have_a_limit(read: Read, monkeypatch: pytest.M
         read(pickle.dumps({"device_traces": [[event("a", 1, 1, frames=frames)]]}, 4))
 
 
-def test_strings_that_are_kept_have_a_limit(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_of_strings_has_a_limit(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
     rows = [event("alloc", i, i, user_metadata=f"{i:01000}") for i in range(30_000)]
     with pytest.raises(ProfileError, match="more than 8 MiB of values"):
         read(pickle.dumps({"device_traces": [rows]}, 4))
 
 
-def test_a_long_list_that_many_share_is_looked_at_once(read: Read) -> None:
+def test_a_long_shared_list_is_read_once(read: Read) -> None:
     frames = [frame(1)] * 100_000
     rows = [event("alloc", i, i, frames=frames, novel=1) for i in range(5000)]
     blocks = [{**block(512 * i), "frames": frames} for i in range(5000)]

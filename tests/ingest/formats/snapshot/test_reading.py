@@ -1,4 +1,4 @@
-"""Memory snapshots: what the reader gives is what Python's own unpickler gives."""
+"""Memory snapshots: the reader returns the same as Python's unpickler."""
 
 import gzip
 import io
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ingest.formats.snapshot.reader as snapshot_module
-from ingest.formats.snapshot.pickle.bulk_reader import EventLane
+from ingest.formats.snapshot.pickle.bulk_reader import BulkEventReader
 from ingest.formats.snapshot.pickle.handover import Run
 from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
@@ -32,7 +32,7 @@ SEGMENT = {
 
 
 class Read:
-    """What the reader makes of a file: rows, with stacks written out."""
+    """The reader's result for a file: rows with stacks written out."""
 
     def __init__(self, path: Path) -> None:
         stacks = Stacks()
@@ -52,7 +52,7 @@ class Read:
         self.blocks = self._rows(snapshot.blocks.to_pylist())
         self.annotations = snapshot.annotations.to_pylist()
         self.settings = {row["setting"]: row["value"] for row in snapshot.settings.to_pylist()}
-        self.warnings = [said.message for said in snapshot.warnings]
+        self.warnings = [warning.message for warning in snapshot.warnings]
         self.pickle_bytes = snapshot.pickle_bytes
 
     def _rows(self, rows: Any) -> list[Row]:
@@ -65,7 +65,7 @@ class Read:
 
 
 def stack(frames: Any) -> Any:
-    """A stack written out; the frames of the tests' files have no other keys unless said."""
+    """Return a stack written out. Frames have no other keys, except in tests that add some."""
     known = ("name", "filename", "line")
     found = []
     for row in frames or ():
@@ -87,7 +87,7 @@ def pool(ids: Any) -> str | None:
 
 
 def walked(content: bytes) -> dict[str, Any]:
-    """The same by Python's unpickler, a row at a time."""
+    """Return the expected result, from Python's unpickler and row by row."""
     snapshot = pickle.loads(content)
     if isinstance(snapshot, list):
         snapshot = {"segments": snapshot}
@@ -135,7 +135,7 @@ def walked(content: bytes) -> dict[str, Any]:
         for part in snapshot["segments"]
         for row in part["blocks"]
     )
-    warnings = [f"{past:,} earlier allocations in the blocks' history: not read"] if past else []
+    warnings = [f"{past:,} earlier allocations in the history of blocks not read"] if past else []
     if "unheard_of" in snapshot:
         warnings.append("the snapshot has keys that are not read: unheard_of (1 value)")
     return {
@@ -171,7 +171,7 @@ def test_samples_read_as_python_reads_them(name: str, samples: Path) -> None:
     compare(path, path.read_bytes())
 
 
-def test_stacks_are_held_once(samples: Path) -> None:
+def test_stacks_are_stored_once(samples: Path) -> None:
     read = Read(samples / "snapshots" / "train_ctx512.pickle")
     assert (read.stacks, read.frames) == (188, 538)
     assert len(read.events) == 22_332
@@ -189,7 +189,7 @@ def test_a_run_of_several_snapshots_shares_stacks(samples: Path) -> None:
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-def test_what_seldom_occurs(protocol: int, tmp_path: Path) -> None:
+def test_rare_values_are_read(protocol: int, tmp_path: Path) -> None:
     path = written(tmp_path / "s.pickle", odd(), protocol)
     read = compare(path, path.read_bytes())
     assert read.events[0]["address"] == 2**63 + 4096
@@ -204,7 +204,7 @@ def test_what_seldom_occurs(protocol: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [-1, 1])
-def test_the_order_of_sections_and_gzip(order: int, tmp_path: Path) -> None:
+def test_sections_may_be_in_any_order_and_compressed(order: int, tmp_path: Path) -> None:
     snapshot = dict(list(odd().items())[::order])
     content = pickle.dumps(snapshot, 4)
     path = tmp_path / "s.pickle.gz"
@@ -212,7 +212,7 @@ def test_the_order_of_sections_and_gzip(order: int, tmp_path: Path) -> None:
     compare(path, content)
 
 
-def test_a_bare_list_is_segments_alone(tmp_path: Path) -> None:
+def test_a_bare_list_is_a_list_of_segments(tmp_path: Path) -> None:
     path = written(tmp_path / "s.pickle", odd()["segments"])
     read = compare(path, path.read_bytes())
     assert (len(read.events), len(read.segments), len(read.blocks)) == (0, 2, 2)
@@ -230,7 +230,7 @@ def test_torch_2_0_blocks_have_neither_address_nor_frames(tmp_path: Path) -> Non
     assert read.blocks[1]["stack_id"] == stack([frame(9)])
 
 
-def test_keys_that_are_not_read_are_said(tmp_path: Path) -> None:
+def test_unknown_keys_have_a_warning(tmp_path: Path) -> None:
     segments = [segment(i << 20, [{**block(i << 20), "owner": i}], foo=1, bar=2) for i in range(3)]
     annotations = [
         {"name": "s", "stage": "END", "device": 0, "time_us": 5, str(i): i} for i in range(9)
@@ -238,8 +238,8 @@ def test_keys_that_are_not_read_are_said(tmp_path: Path) -> None:
     snapshot = {"segments": segments, "external_annotations": annotations, "x" * 5000: 1, 5: 2}
     reader = MemorySnapshot(written(tmp_path / "s.pickle", snapshot), Stacks())
     assert list(reader.events()) == []
-    assert {said.code for said in reader.warnings} == {"keys_not_read"}
-    assert [said.message for said in reader.warnings] == [
+    assert {warning.code for warning in reader.warnings} == {"keys_not_read"}
+    assert [warning.message for warning in reader.warnings] == [
         f"the snapshot has keys that are not read: 5, {'x' * 40} (2 values)",
         "segments have keys that are not read: bar, foo (6 values)",
         "blocks have keys that are not read: owner (3 values)",
@@ -249,14 +249,14 @@ def test_keys_that_are_not_read_are_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 @pytest.mark.parametrize("seed", range(4))
-def test_long_traces_of_any_layout(seed: int, protocol: int, tmp_path: Path) -> None:
+def test_long_traces_with_any_layout_are_read(seed: int, protocol: int, tmp_path: Path) -> None:
     snapshot = many(seed, 12_001)
     path = written(tmp_path / "s.pickle", snapshot, protocol)
     compare(path, path.read_bytes())
 
 
-def test_events_in_one_batch_and_without_a_memo(tmp_path: Path) -> None:
-    """As a pickler writes them that keeps only what is met again, and ends no batch."""
+def test_events_in_one_batch_and_without_a_memo_are_read(tmp_path: Path) -> None:
+    """The file is from a pickler that memoizes only repeated values and never ends a batch."""
 
     class Sparing(pickle._Pickler):  # type: ignore[name-defined]
         _BATCHSIZE = 10**9
@@ -272,7 +272,7 @@ def test_events_in_one_batch_and_without_a_memo(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 999, 1000, 1001, 2001])
-def test_any_number_of_events(count: int, tmp_path: Path) -> None:
+def test_any_number_of_events_is_read(count: int, tmp_path: Path) -> None:
     rows = [event("alloc", i, i, frames=[frame(i % 7)]) for i in range(count)]
     path = written(
         tmp_path / "s.pickle", {"device_traces": [rows, [], [dict(row) for row in rows[:1]]]}
@@ -284,12 +284,12 @@ def test_any_number_of_events(count: int, tmp_path: Path) -> None:
     assert len(devices) == count + bool(count)
 
 
-class NoLane(EventLane):
+class NoBulkReading(BulkEventReader):
     def run(self, data: bytes, at: int, memo: list[Any]) -> None:
-        """Leaves all to the machine."""
+        """Leave everything to the machine."""
 
 
-class Counting(EventLane):
+class CountingReader(BulkEventReader):
     count = 0
 
     def run(self, data: bytes, at: int, memo: list[Any]) -> Run | None:
@@ -298,12 +298,12 @@ class Counting(EventLane):
         if run is None:
             assert len(memo) == held
         else:
-            Counting.count += run.count
+            CountingReader.count += run.count
         return run
 
 
 @pytest.mark.parametrize("name", ["train_ctx512", "full_history_annotations", "long", "aliased"])
-def test_the_lane_gives_what_the_machine_gives(
+def test_bulk_reading_has_the_same_result_as_the_machine(
     name: str, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "s.pickle"
@@ -319,12 +319,12 @@ def test_the_lane_gives_what_the_machine_gives(
         written(path, {"device_traces": [rows]})
     else:
         path = samples / "snapshots" / f"{name}.pickle"
-    monkeypatch.setattr(snapshot_module, "EventLane", NoLane)
+    monkeypatch.setattr(snapshot_module, "BulkEventReader", NoBulkReading)
     plain = Read(path)
-    monkeypatch.setattr(snapshot_module, "EventLane", Counting)
-    Counting.count = 0
+    monkeypatch.setattr(snapshot_module, "BulkEventReader", CountingReader)
+    CountingReader.count = 0
     read = Read(path)
     assert read.events == plain.events
     assert read.blocks == plain.blocks
     assert (read.stacks, read.frames) == (plain.stacks, plain.frames)
-    assert Counting.count > 0.5 * len(read.events)
+    assert CountingReader.count > 0.5 * len(read.events)

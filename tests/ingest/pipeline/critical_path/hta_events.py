@@ -1,6 +1,6 @@
-"""The events that HTA 0.6.1 looks at for a critical path, read from a parsed trace.
+"""The events that HTA 0.6.1 uses for a critical path, read from a parsed trace.
 
-Times are whole µs. An event's id is its place in `traceEvents`.
+Times are whole µs. An event's id is its index in `traceEvents`.
 """
 
 import math
@@ -54,7 +54,7 @@ def read_events(trace: dict[str, Any]) -> Events:
 
 
 def drop_last_step(events: Events) -> Events:
-    """Drop what starts in or after the last of several steps, with what it launched."""
+    """Drop events that start in or after the last of several steps, and what they launched."""
     steps = [e for e in events.values() if e.name.startswith("ProfilerStep") and not e.on_device]
     if len({e.name for e in steps}) < 2:
         return events
@@ -78,7 +78,7 @@ def clip(events: Events, annotation: str, instance: int) -> Events:
 
 
 def queue_lengths(events: Events, launches: list[Event]) -> dict[int, int]:
-    """Count what waits on a stream, after each launch and each start."""
+    """Count the waiting activities of a stream after each launch and each start."""
     correlations = {e.correlation for e in launches}
     steps = [(e.ts, 1, e.id, events[e.link].stream) for e in launches]
     started = [e for e in events.values() if e.stream != -1 and e.correlation in correlations]
@@ -100,8 +100,8 @@ def event_kernels(events: Events, launches: list[Event]) -> tuple[dict[int, int]
         queues[launch.pid, launch.tid, kernel.stream].append(launch)
 
     def kernel_at(queue: list[Event], ts: int, offset: int) -> int:
-        place = bisect_right(queue, ts, key=lambda launch: launch.ts) + offset
-        return queue[place].link if 0 <= place < len(queue) else -1
+        index = bisect_right(queue, ts, key=lambda launch: launch.ts) + offset
+        return queue[index].link if 0 <= index < len(queue) else -1
 
     streams = {e.record: (e.pid, e.record_stream) for e in events.values() if e.record_stream > -1}
     recorded, waiting = {}, {}

@@ -76,7 +76,7 @@ class Graph:
         self.events = events
 
     def add(self, u: int, v: int, type: str, parent: int = -1, free: bool = False) -> None:
-        """Add an edge, or replace the one there is. `parent` owns the time between children."""
+        """Add an edge, or replace the existing one. `parent` owns the time between children."""
         begin, end = self.nodes[u], self.nodes[v]
         bound_by = BOUND_BY.get(type, "")
         if type == OPERATOR:
@@ -105,7 +105,7 @@ def add_lock_edges(graph: Graph) -> None:
 
 
 def add_host_edges(graph: Graph) -> None:
-    """Chain each thread's nodes. The one backward thread, if it is one, joins the forward one."""
+    """Chain each thread's nodes. A single backward thread joins the forward one."""
     named = [e for e in graph.events.values() if e.category in {"cpu_op", "user_annotation"}]
     forward, backward = ({e.tid for e in named if w in e.name} for w in ("forward", "autograd"))
     merge = len(forward) == len(backward) == 1
@@ -181,7 +181,7 @@ def add_device_edges(graph: Graph, full: Events) -> None:
 
 
 def longest_path(graph: Graph) -> list[Edge]:
-    """Find the longest path as networkx does: of equals, what came into the graph first."""
+    """Find the longest path like networkx: of equal ones, the one that was added first."""
     sorter: TopologicalSorter[int] = TopologicalSorter()
     sources = defaultdict(list)
     for u, v in graph.edges:

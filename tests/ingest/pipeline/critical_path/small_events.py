@@ -36,13 +36,13 @@ def on_device(
 
 
 def recorded(kind: str, at: float, correlation: int, stream: int, **more: int) -> Event:
-    """What CUDA records of a synchronisation, beside its call."""
+    """Return the event that CUDA records for a synchronisation in addition to its call."""
     arguments = {"cuda_sync_kind": kind, "device": 0, "stream": stream, "correlation": correlation}
     return kernel(kind, at, 1, "cuda_sync", **{**arguments, **more})
 
 
 STEP = step(0, 100)
-# Launched right away, and long before the host's step ends.
+# Launched at the start of the step. It ends long before the step does.
 BEGIN: list[Row] = [("host", WHOLE, 10), ("host", LAUNCH, 2)]
 A = [call(10, 12, 1), on_device("A", 20, 80, 1)]
 TO_A: list[Row] = [*BEGIN, ("launch", "A", 8), ("compute", "A", 60)]

@@ -1,4 +1,4 @@
-"""Small traces, each with the critical path that its step must have. Times are µs."""
+"""Small traces with the expected critical paths of their steps. Times are µs."""
 
 from tests.builders.events import Event
 from tests.ingest.pipeline.critical_path.small_events import (
@@ -18,7 +18,7 @@ from tests.ingest.pipeline.critical_path.small_events import (
 )
 from tests.ingest.pipeline.critical_path.small_waits import WAITS_AND_THREADS
 
-# The event that A is done with, which stream 8 waits for before B.
+# The event after A, which stream 8 awaits before B.
 RECORD = call(12, 13, 5, "cudaEventRecord")
 WAIT = call(13.5, 14, 6, "cudaStreamWaitEvent")
 WAITS = recorded(
@@ -32,7 +32,7 @@ WAITS = recorded(
 )
 B_ELSEWHERE = [call(15, 17, 2), on_device("B", 32, 150, 2, stream=8)]
 
-# What happens: the events of a step, and its path.
+# By description: the events of a step, and its path.
 CASES: dict[str, tuple[list[Event], list[Row]]] = {
     # The host.
     "bound by the host": (
@@ -107,7 +107,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
         ],
         [*BEGIN, *TO_A[2:3], ("compute", "A", 10), ("unexplained", "B", 60), ("compute", "B", 110)],
     ),
-    # `launch`, however long: the stream had nothing else to do when the call ended.
+    # `launch` of any length: the stream had no other work when the call ended.
     "an idle stream waits long after the call, and nothing ended right before": (
         [STEP, *A_10, call(40, 42, 2), on_device("B", 90, 200, 2)],
         [
@@ -119,7 +119,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
         [STEP, on_device("A", 20, 50), on_device("B", 55, 120)],
         [("unexplained", None, 20), ("compute", "A", 30), ("queue", "B", 5), ("compute", "B", 65)],
     ),
-    # What CUDA recorded.
+    # Dependencies that CUDA recorded.
     "after a launch, waiting a little": (
         [STEP, *A_10, *B_ELSEWHERE],
         [
@@ -130,7 +130,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
             ("compute", "B", 118),
         ],
     ),
-    "told to wait for another stream": (
+    "a stream that waits for another": (
         [STEP, *A_10, RECORD, WAIT, WAITS, *B_ELSEWHERE],
         [
             *BEGIN,
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
             ("compute", "B", 118),
         ],
     ),
-    "what the other stream did after the event was recorded does not count": (
+    "work of the other stream after the recorded event does not count": (
         [
             *[STEP, *A_10, RECORD, WAIT, WAITS, *B_ELSEWHERE],
             *[call(13, 13.5, 3), on_device("A2", 30, 31, 3)],

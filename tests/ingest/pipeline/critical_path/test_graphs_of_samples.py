@@ -49,7 +49,7 @@ def test_each_node_has_an_edge_that_takes_all_the_time_since_its_source(built: B
         assert explained.tolist() == list(range(1, len(graph.times)))
 
 
-def test_edges_lead_on(built: Built) -> None:
+def test_edges_lead_to_later_nodes(built: Built) -> None:
     for _, graph in built:
         assert (graph.sources < graph.targets).all()
         assert (np.diff(graph.targets) >= 0).all()
@@ -70,7 +70,7 @@ def test_each_launch_within_a_step_has_an_edge(built: Built) -> None:
         is_launch = sources < 2 * nodes.span_count
         found = targets[is_launch]
         assert sorted(found) == (2 * nodes.activity_owners[is_launched]).tolist()
-        # Each leads from its own call.
+        # Each edge begins at the activity's call.
         calls = spans["event_id"][sources[is_launch] // 2]
         launched = activities["launch_id"][found // 2 - nodes.span_count]
         assert calls.tolist() == launched.tolist()

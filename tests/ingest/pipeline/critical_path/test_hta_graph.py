@@ -1,4 +1,4 @@
-"""HTA's critical path of two samples, as HTA 0.6.1 printed it, beside that of this program."""
+"""The critical paths of two samples, compared with those that HTA 0.6.1 printed."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ def of_control(samples: Path) -> PathOfHta:
     return path_of(samples, CONTROL, "ProfilerStep", 2)
 
 
-def test_alexnet_is_as_in_hta(samples: Path) -> None:
+def test_alexnet_has_the_path_of_hta(samples: Path) -> None:
     path = path_of(samples, "alexnet_cuda_sync", ALEXNET, 0)
     assert (path.nodes, len(path.edges), path.weight) == (484, 170, 78_776)
     assert path.edges_by_type == Counter(
@@ -45,7 +45,7 @@ def test_alexnet_is_as_in_hta(samples: Path) -> None:
     }
 
 
-def test_nccl_training_control_is_as_in_hta(of_control: PathOfHta) -> None:
+def test_nccl_training_control_has_the_path_of_hta(of_control: PathOfHta) -> None:
     assert (of_control.nodes, of_control.weight) == (19_960, 40_689)
     assert {kind: round(percent, 3) for kind, percent in of_control.summary.items()} == {
         "cpu_bound": 66.563,
@@ -55,7 +55,7 @@ def test_nccl_training_control_is_as_in_hta(of_control: PathOfHta) -> None:
     }
 
 
-def test_ours_covers_the_step_of_which_hta_covers_half(
+def test_the_path_covers_the_step_and_that_of_hta_half_of_it(
     of_control: PathOfHta, store_of_samples: duckdb.DuckDBPyConnection
 ) -> None:
     run = store_of_samples.execute("SELECT run_id FROM runs WHERE name = ?", [CONTROL]).fetchone()
@@ -67,9 +67,9 @@ def test_ours_covers_the_step_of_which_hta_covers_half(
         """,
         [*run, STEP],
     ).fetchall()[0]
-    stretches = store_of_samples.execute(
+    edges = store_of_samples.execute(
         "SELECT start_ns, dur_ns FROM critical_path(?, of_rank := 3, of_step := ?)", [*run, STEP]
     ).fetchall()
-    assert stretches[0][0] == start_ns
-    assert sum(dur_ns for _, dur_ns in stretches) == end_ns - start_ns == 76_234_000
+    assert edges[0][0] == start_ns
+    assert sum(dur_ns for _, dur_ns in edges) == end_ns - start_ns == 76_234_000
     assert of_control.weight * 1000 == 40_689_000

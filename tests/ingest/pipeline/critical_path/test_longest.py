@@ -1,4 +1,4 @@
-"""The longest path and what-ifs, beside all paths of small random graphs."""
+"""The longest path, and its length without some edges, compared with all paths of small graphs."""
 
 from collections.abc import Iterator
 from random import Random
@@ -29,7 +29,7 @@ def random_graph(seed: int) -> Graph:
 
 
 def paths_to(graph: Graph, node: int) -> Iterator[list[int]]:
-    """All paths from the first node to a node, each as its edges."""
+    """Yield all paths from the first node to a node, each as a list of edges."""
     if node == 0:
         yield []
     for edge in np.flatnonzero(graph.targets == node).tolist():
@@ -38,17 +38,17 @@ def paths_to(graph: Graph, node: int) -> Iterator[list[int]]:
 
 
 def longest_to(graph: Graph, node: int, weights: np.ndarray) -> int:
-    """The length of the longest of all paths to a node."""
+    """Return the length of the longest path to a node."""
     return max(int(weights[path].sum()) if path else 0 for path in paths_to(graph, node))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_path_is_longer_and_the_first_of_equals_is_taken(seed: int) -> None:
+def test_no_path_is_longer_and_the_first_of_equal_ones_wins(seed: int) -> None:
     graph = random_graph(seed)
     path = longest_path(graph).tolist()
     lengths = [longest_to(graph, node, graph.weights) for node in range(len(graph.times))]
     assert graph.weights[path].sum() == lengths[-1]
-    # From the end back: of the edges that are on a longest path to the node, the first.
+    # Go back from the end: take the first of the edges that are on a longest path to the node.
     node = len(graph.times) - 1
     for edge in reversed(path):
         best = [
@@ -73,17 +73,17 @@ def test_lengths_without_some_edges(seed: int) -> None:
     assert lengths_without(graph, masks).tolist() == expected
 
 
-def test_nothing_is_asked() -> None:
+def test_no_masks_have_no_lengths() -> None:
     assert lengths_without(random_graph(0), []).tolist() == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_step_is_as_long_as_its_longest_path(seed: int) -> None:
-    """Whatever edges there are, `in_order` adds what is unexplained, and no path is longer."""
+    """With any edges, `in_order` adds unexplained ones, and no path is longer than the step."""
     random = Random(seed)
     count = random.randint(2, 8)
     times = np.array([0, *(random.randint(0, 12) for _ in range(count - 2)), 12])
-    lanes, places = np.zeros(count, np.int64), np.arange(count)
+    lanes, positions = np.zeros(count, np.int64), np.arange(count)
     lanes[-1] = 1  # the end of the step comes last
     edges = Edges()
     for _ in range(random.randint(1, 12)):
@@ -94,10 +94,10 @@ def test_a_step_is_as_long_as_its_longest_path(seed: int) -> None:
             edges.add(source, target, weight, NOBODY, Kind.HOST)
     if not edges.columns:
         edges.add(0, count - 1, 0, NOBODY, Kind.HOST)
-    graph = in_order(times, lanes, places, edges)
+    graph = in_order(times, lanes, positions, edges)
     path = longest_path(graph)
     assert graph.weights[path].sum() == 12 == longest_to(graph, count - 1, graph.weights)
-    # It follows itself without a gap, and each stretch takes all the time since its source.
+    # The edges follow each other without a gap, and each takes all the time since its source.
     assert graph.sources[path].tolist() == [0, *graph.targets[path][:-1]]
     spans = graph.times[graph.targets] - graph.times[graph.sources]
     assert (graph.weights[path] == spans[path]).all()

@@ -1,4 +1,4 @@
-"""What holds for the critical path of every step of every sample."""
+"""Properties of the critical path of every step of every sample."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +10,10 @@ import ingest
 from tests.conftest import NOT_A_TRACE
 from tests.samples import COMPILED, TWO_RANKS, Samples
 
-NAMED = 8  # names of a level that have a gain, at most
-# What `step_metrics` tells of each step: its whole time is what its path has to cover.
+NAMED = 8  # most names of a level that have a gain
+# Each step with its time in `step_metrics`, which its path must cover.
 STEPS = """
-    WITH whole AS (
+    WITH measured AS (
         SELECT
             run_id,
             source_id,
@@ -27,14 +27,14 @@ STEPS = """
         GROUP BY run_id, source_id, rank, step
     )
 """
-# The names that can have a gain, by how much time they take.
-PLACED = """
-    WITH placed AS (
+# The names that can have a gain, ranked by their time.
+RANKED = """
+    WITH ranked AS (
         SELECT
             *,
             row_number() OVER (
                 PARTITION BY run_id, rank, step, level ORDER BY on_path_ns DESC, gain_ns IS NULL
-            ) AS place
+            ) AS position
         FROM critical_path_summary
         WHERE name IS NOT NULL
     )
@@ -53,30 +53,30 @@ def all_samples(sampled: Samples) -> Path:
 
 @pytest.fixture
 def ask(all_samples: Path) -> Iterator[Ask]:
-    """Asks that store."""
+    """A function that runs a query on that store and returns its rows."""
     with ingest.connect(all_samples) as connection:
         yield lambda query: connection.sql(query).fetchall()
 
 
 def test_each_step_has_a_path(ask: Ask) -> None:
-    steps = ask(f"{STEPS} SELECT run_id, source_id, rank, step, is_median FROM whole")
+    steps = ask(f"{STEPS} SELECT run_id, source_id, rank, step, is_median FROM measured")
     found = ask("SELECT DISTINCT run_id, source_id, rank, step, is_median FROM critical_paths")
     assert len(steps) >= 54
     assert set(steps) == set(found)
 
 
-def test_a_path_begins_with_its_step_and_lasts_as_long(ask: Ask) -> None:
-    whole = ask(f"{STEPS} SELECT run_id, source_id, step, start_ns, ns FROM whole")
+def test_a_path_begins_with_its_step_and_is_as_long(ask: Ask) -> None:
+    measured = ask(f"{STEPS} SELECT run_id, source_id, step, start_ns, ns FROM measured")
     found = ask("""
         SELECT run_id, source_id, step, arg_min(start_ns, ordinal), sum(dur_ns)::BIGINT
         FROM critical_paths GROUP BY run_id, source_id, step
     """)
-    assert set(found) == set(whole)
+    assert set(found) == set(measured)
 
 
-def test_stretches_follow_each_other_without_a_gap(ask: Ask) -> None:
+def test_edges_follow_each_other_without_a_gap(ask: Ask) -> None:
     apart = ask("""
-        WITH beside AS (
+        WITH neighbours AS (
             SELECT
                 *,
                 lag(start_ns + dur_ns) OVER path AS reached_ns,
@@ -85,7 +85,7 @@ def test_stretches_follow_each_other_without_a_gap(ask: Ask) -> None:
             WINDOW path AS (PARTITION BY run_id, source_id, step ORDER BY ordinal)
         )
 
-        SELECT run_id, step, ordinal FROM beside
+        SELECT run_id, step, ordinal FROM neighbours
         WHERE dur_ns <= 0 OR ordinal <> coalesce(before + 1, 0) OR start_ns <> reached_ns
     """)
     assert apart == []
@@ -107,7 +107,7 @@ def test_the_macro_shows_the_rows_of_a_step_in_order(ask: Ask) -> None:
         """)
 
 
-def test_every_level_of_the_summary_divides_the_whole_path(ask: Ask) -> None:
+def test_every_level_of_the_summary_adds_up_to_the_path(ask: Ask) -> None:
     differing = ask(f"""
         {STEPS},
         levels AS (
@@ -118,27 +118,27 @@ def test_every_level_of_the_summary_divides_the_whole_path(ask: Ask) -> None:
             FROM critical_path_summary GROUP BY run_id, rank, step, level
         )
 
-        SELECT whole.run_id, whole.rank, whole.step, named.level
-        FROM whole
+        SELECT measured.run_id, measured.rank, measured.step, named.level
+        FROM measured
         CROSS JOIN (VALUES ('kind'), ('call'), ('op'), ('kernel'), ('module')) AS named (level)
         LEFT JOIN levels
             ON
-                whole.run_id = levels.run_id
-                AND whole.rank = levels.rank
-                AND whole.step IS NOT DISTINCT FROM levels.step
+                measured.run_id = levels.run_id
+                AND measured.rank = levels.rank
+                AND measured.step IS NOT DISTINCT FROM levels.step
                 AND named.level = levels.level
-        WHERE NOT coalesce(levels.ns = whole.ns AND abs(levels.percent - 100) < 1e-6, false)
+        WHERE NOT coalesce(levels.ns = measured.ns AND abs(levels.percent - 100) < 1e-6, false)
     """)
     assert differing == []
     assert len(ask("SELECT DISTINCT level FROM critical_path_summary")) == 5
 
 
-def test_every_kind_is_on_a_path_and_has_a_text(ask: Ask) -> None:
+def test_every_kind_is_on_a_path_and_has_a_description(ask: Ask) -> None:
     found = ask("SELECT DISTINCT kind FROM critical_paths")
     assert set(found) == set(ask("SELECT kind FROM critical_path_kinds()"))
 
 
-def test_a_stretch_of_a_device_lies_within_its_activity(ask: Ask) -> None:
+def test_an_edge_of_a_device_is_within_its_activity(ask: Ask) -> None:
     outside = ask("""
         SELECT path.run_id, path.step, path.ordinal
         FROM critical_paths AS path
@@ -174,24 +174,24 @@ def test_no_gain_is_longer_than_the_step(ask: Ask) -> None:
     wrong = ask(f"""
         {STEPS}
         SELECT gain.* FROM critical_path_gains AS gain
-        LEFT JOIN whole
+        LEFT JOIN measured
             ON
-                gain.run_id = whole.run_id
-                AND gain.source_id = whole.source_id
-                AND gain.step IS NOT DISTINCT FROM whole.step
-        WHERE NOT coalesce(gain.gain_ns BETWEEN 0 AND whole.ns, false)
+                gain.run_id = measured.run_id
+                AND gain.source_id = measured.source_id
+                AND gain.step IS NOT DISTINCT FROM measured.step
+        WHERE NOT coalesce(gain.gain_ns BETWEEN 0 AND measured.ns, false)
     """)
     assert wrong == []
 
 
 def test_no_gain_is_longer_than_the_time_on_the_path(ask: Ask) -> None:
-    """Without a name, the path of before is shorter by its time, and the longest is no shorter."""
+    """Without a name, the old path is shorter by its time, and the longest path is not shorter."""
     assert (
         ask("SELECT * FROM critical_path_summary WHERE NOT gain_ns BETWEEN 0 AND on_path_ns") == []
     )
 
 
-def test_each_gain_has_its_name_in_the_summary(ask: Ask) -> None:
+def test_the_summary_has_each_name_with_a_gain(ask: Ask) -> None:
     lost = ask("""
         SELECT runs.name, gain.rank, gain.step, gain.level, gain.name
         FROM critical_path_gains AS gain
@@ -208,15 +208,15 @@ def test_each_gain_has_its_name_in_the_summary(ask: Ask) -> None:
     assert lost == []
 
 
-def test_median_steps_have_the_gains_of_what_takes_most_time(ask: Ask) -> None:
-    """Of names that take as much as the last one that has a gain, some have none."""
+def test_median_steps_have_gains_of_the_longest_names(ask: Ask) -> None:
+    """If names tie for the last gain, some of them have none."""
     wrong = ask(f"""
-        {PLACED}
-        SELECT runs.name, rank, step, level, placed.name, place, gain_ns
-        FROM placed INNER JOIN runs USING (run_id)
+        {RANKED}
+        SELECT runs.name, rank, step, level, ranked.name, position, gain_ns
+        FROM ranked INNER JOIN runs USING (run_id)
         WHERE
             is_median
-            AND (gain_ns IS NOT NULL) <> (level = 'kind' OR place <= {NAMED})
+            AND (gain_ns IS NOT NULL) <> (level = 'kind' OR position <= {NAMED})
     """)
     assert wrong == []
 

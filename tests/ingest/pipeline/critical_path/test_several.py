@@ -1,4 +1,4 @@
-"""Paths over several devices, streams, waits and files of a rank, in small traces."""
+"""Paths across several devices, streams, waits and files of a rank, in small traces."""
 
 import json
 from pathlib import Path
@@ -21,8 +21,8 @@ from tests.ingest.pipeline.critical_path.small_events import (
 PATH = "SELECT kind, name, start_ns / 1000, dur_ns / 1000 FROM critical_paths ORDER BY ordinal"
 
 
-def told_to_wait(at: float, correlation: int, stream: int, event: int) -> list[dict[str, Any]]:
-    """Stream 7 is told to wait for what another stream had by the time of `event`."""
+def make_stream_wait(at: float, correlation: int, stream: int, event: int) -> list[dict[str, Any]]:
+    """Return a call that makes stream 7 await the work of another stream up to `event`."""
     return [
         call(event, event + 0.5, correlation + 50, "cudaEventRecord"),
         call(at, at + 0.5, correlation, "cudaStreamWaitEvent"),
@@ -35,13 +35,11 @@ def told_to_wait(at: float, correlation: int, stream: int, event: int) -> list[d
 
 
 @pytest.mark.parametrize("order", [(8, 9), (9, 8)])
-def test_of_several_streams_the_last_to_end_was_waited_for(
-    traces: Any, order: tuple[int, int]
-) -> None:
+def test_a_wait_is_for_the_stream_that_ended_last(traces: Any, order: tuple[int, int]) -> None:
     events = [STEP, call(10, 11, 1), call(11, 12, 2)]
     events += [on_device("A", 20, 150, 1, 8), on_device("B", 20, 100, 2, 9)]
-    for place, stream in enumerate(order):
-        events += told_to_wait(14 + place, 10 + place, stream, 12 + place)
+    for index, stream in enumerate(order):
+        events += make_stream_wait(14 + index, 10 + index, stream, 12 + index)
     events += [call(18, 19, 3), on_device("C", 151, 160, 3, 7)]
     assert traces.add(events).sql(PATH).fetchall()[-3:] == [
         ("compute", "A", 20, 130),
@@ -53,7 +51,7 @@ def test_of_several_streams_the_last_to_end_was_waited_for(
 EVENT_WAIT = "cudaEventSynchronize"
 
 
-def test_a_wait_for_an_event_waits_for_what_came_before_it(traces: Any) -> None:
+def test_a_wait_for_an_event_is_for_work_before_it(traces: Any) -> None:
     events = [STEP, call(1, 2, 1), call(3, 3.5, 7, "cudaEventRecord"), call(5, 6, 2)]
     events += [on_device("A", 10, 80, 1), on_device("B", 81, 82, 2), call(10, 85, 9, EVENT_WAIT)]
     wait = {"wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 7}
@@ -73,8 +71,8 @@ def test_a_wait_for_a_device_is_not_explained_by_another(traces: Any) -> None:
     assert ("unexplained", SYNC, 30, 55) in traces.add(events).sql(PATH).fetchall()
 
 
-def test_streams_of_two_devices_are_told_apart(traces: Any) -> None:
-    """The kernel of device 1 waits for that of device 0, on a stream of the same number."""
+def test_streams_of_two_devices_are_distinguished(traces: Any) -> None:
+    """The kernel of device 1 waits for that of device 0, on a stream with the same number."""
     events = [STEP, call(10, 11, 1), call(11, 12, 2), kernel("A", 20, 80, correlation=1)]
     events.append(kernel("B", 101, 20, device=1, correlation=2))
     rows = traces.add(events).sql(
@@ -90,11 +88,11 @@ def test_streams_of_two_devices_are_told_apart(traces: Any) -> None:
 
 def test_each_file_of_a_rank_has_a_path(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    for place in (0, 1000):
-        events = [step(place, place + 100), call(place + 10, place + 12, 1)]
-        events.append(on_device("A", place + 20, place + 120, 1))
+    for start in (0, 1000):
+        events = [step(start, start + 100), call(start + 10, start + 12, 1)]
+        events.append(on_device("A", start + 20, start + 120, 1))
         trace = {"distributedInfo": {"rank": 0}, "traceEvents": events}
-        (tmp_path / "run" / f"{place}.json").write_text(json.dumps(trace))
+        (tmp_path / "run" / f"{start}.json").write_text(json.dumps(trace))
     store = ingest.Store(tmp_path / "store")
     run = store.add(tmp_path / "run").run_id
     with ingest.connect(store) as opened:
@@ -110,7 +108,7 @@ def test_each_file_of_a_rank_has_a_path(tmp_path: Path) -> None:
             assert length == 120_000
 
 
-def test_a_kernel_that_begins_before_the_one_before_it_ended_follows_it(traces: Any) -> None:
+def test_a_kernel_that_overlaps_the_previous_one_follows_it(traces: Any) -> None:
     events = [STEP, call(10, 12, 1), call(13, 14, 2), on_device("A", 20, 101, 1)]
     events.append(on_device("B", 100, 150, 2))
     assert traces.add(events).sql(PATH).fetchall()[-2:] == [
@@ -119,7 +117,7 @@ def test_a_kernel_that_begins_before_the_one_before_it_ended_follows_it(traces: 
     ]
 
 
-def test_a_synchronisation_without_its_kind_is_taken_by_its_name(traces: Any) -> None:
+def test_a_synchronisation_without_a_kind_has_that_of_its_name(traces: Any) -> None:
     sync = recorded("Stream Sync", 30, 9, 7)
     del sync["args"]["cuda_sync_kind"]
     events = [STEP, *A, call(30, 85, 9, "cudaStreamSynchronize"), sync]

@@ -1,4 +1,4 @@
-"""Critical paths of small traces, and what their steps would gain."""
+"""Critical paths and gains of small traces."""
 
 import json
 from typing import Any
@@ -52,7 +52,7 @@ def test_path_of_a_small_step(title: str, small_paths: dict[str, list[Row]]) -> 
 
 
 def steps_of(traces: Any, events: list[Event]) -> list[tuple[Any, ...]]:
-    """The paths of all steps: step, kind, name, start and length in µs."""
+    """Return the paths of all steps: step, kind, name, start and length in µs."""
     query = """
         SELECT step, kind, name, start_ns / 1000, dur_ns / 1000
         FROM critical_paths ORDER BY step, ordinal
@@ -60,7 +60,7 @@ def steps_of(traces: Any, events: list[Event]) -> list[tuple[Any, ...]]:
     return list(traces.add(events).sql(query).fetchall())
 
 
-def test_a_device_that_lags_goes_on_with_the_step_before(traces: Any) -> None:
+def test_a_lagging_device_continues_the_previous_step(traces: Any) -> None:
     events = [step(0, 100), call(10, 12, 1), on_device("A", 20, 150, 1)]
     events += [step(100, 200, 1), call(110, 112, 2), on_device("B", 152, 260, 2)]
     assert steps_of(traces, events) == [
@@ -75,8 +75,8 @@ def test_a_device_that_lags_goes_on_with_the_step_before(traces: Any) -> None:
 
 
 @pytest.mark.parametrize(("own", "other"), [(7, 8), (8, 7)])
-def test_a_step_ends_with_what_it_launched(traces: Any, own: int, other: int) -> None:
-    """At its end, a kernel of the next step runs on another stream, whichever comes first."""
+def test_a_step_ends_with_its_launched_work(traces: Any, own: int, other: int) -> None:
+    """At the end of the step, a kernel of the next step runs on another stream."""
     events = [step(0, 100), call(10, 12, 1), on_device("A", 20, 150, 1, own)]
     events += [step(100, 200, 1), call(110, 112, 2), on_device("B", 115, 190, 2, other)]
     assert steps_of(traces, events)[:4] == [
@@ -87,7 +87,7 @@ def test_a_step_ends_with_what_it_launched(traces: Any, own: int, other: int) ->
     ]
 
 
-def test_a_kernel_launched_in_the_step_before_waits_since_the_start(traces: Any) -> None:
+def test_a_kernel_launched_in_the_previous_step_waits_from_the_start(traces: Any) -> None:
     events = [step(0, 100), call(90, 92, 1), on_device("A", 120, 180, 1)]
     events += [step(100, 200, 1), call(110, 112, 2), on_device("B", 182, 260, 2)]
     assert steps_of(traces, events)[4:] == [
@@ -99,7 +99,7 @@ def test_a_kernel_launched_in_the_step_before_waits_since_the_start(traces: Any)
 
 
 def gains_of(traces: Any, events: list[Any]) -> dict[tuple[str, str], tuple[float, float]]:
-    """For each level and name the time on the path and what the step would gain, µs."""
+    """Return the time on the path and the gain, µs, for each level and name."""
     rows = traces.add(events).sql(
         "SELECT level, name, on_path_ns / 1000, gain_ns / 1000 FROM critical_path_summary"
         " WHERE name IS NOT NULL"
@@ -108,7 +108,7 @@ def gains_of(traces: Any, events: list[Any]) -> dict[tuple[str, str], tuple[floa
 
 
 def test_another_chain_becomes_the_longest(traces: Any) -> None:
-    """A is on the path, and B runs beside it for nearly as long."""
+    """A is on the path, and B runs at the same time for nearly as long."""
     events = [STEP, call(10, 12, 1), call(12, 14, 2)]
     events += [on_device("A", 20, 120, 1), on_device("B", 20, 110, 2, stream=8)]
     gains = gains_of(traces, events)
@@ -119,7 +119,7 @@ def test_another_chain_becomes_the_longest(traces: Any) -> None:
 
 
 def test_a_late_launch_gains_as_much_as_the_device_can_begin_earlier(traces: Any) -> None:
-    """Without the operator, B follows A2 as soon as activities of a stream ever do."""
+    """Without the operator, B follows A2 with the shortest gap between activities of a stream."""
     events = [STEP, call(10, 12, 1), call(12, 14, 2), on_device("A", 20, 30, 1)]
     events += [on_device("A2", 31, 40, 2), op("slow", 15, 80), call(80, 82, 3)]
     gains = gains_of(traces, [*events, on_device("B", 86, 186, 3)])
@@ -127,8 +127,8 @@ def test_a_late_launch_gains_as_much_as_the_device_can_begin_earlier(traces: Any
     assert gains["op", "slow"] == (65, 45)
 
 
-def test_a_wait_gains_nothing_if_the_host_is_done_as_late(traces: Any) -> None:
-    """Without the kernel, the host goes on earlier, and the step is as long as the host's work."""
+def test_a_wait_has_no_gain_if_the_host_takes_as_long(traces: Any) -> None:
+    """Without the kernel, the host continues earlier, and its work is as long as the step."""
     events = [STEP, call(10, 12, 1), on_device("A", 20, 80, 1), call(30, 85, 9, SYNC)]
     gains = gains_of(traces, events)
     assert gains["kernel", "A"] == (68, 55)  # the host: 10 + 2 + 18 + 0 + 15

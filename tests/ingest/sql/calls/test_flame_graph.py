@@ -1,4 +1,4 @@
-"""The boxes of a flame graph, of calls and of whole stacks."""
+"""The boxes of a flame graph, from calls and from complete stacks."""
 
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,15 @@ def connection(tmp_path: Path) -> Any:
         yield connection
 
 
-def boxes(connection: duckdb.DuckDBPyConnection, asked: str) -> list[tuple[Any, ...]]:
+def boxes(connection: duckdb.DuckDBPyConnection, arguments: str) -> list[tuple[Any, ...]]:
     return connection.execute(
         "SELECT name, caller_id, self_value, total_value, total_base, width "
-        f"FROM flame_graph({asked}) ORDER BY width DESC, height DESC"
+        f"FROM flame_graph({arguments}) ORDER BY width DESC, height DESC"
     ).fetchall()
 
 
-def test_a_call_includes_those_inside_and_the_smallest_are_one_box(connection: Any) -> None:
-    """What is below 0 counts as nothing; of two runs, a box is as wide as the larger of each."""
+def test_a_call_includes_its_inner_calls_and_the_smallest_share_a_box(connection: Any) -> None:
+    """Negative values count as 0. With two runs, the larger value sets the width of each call."""
     connection.execute(CALLS)
     assert boxes(connection, "'calls', most := 2") == [
         ("main", None, 5, 18, 23, 29),
@@ -43,8 +43,8 @@ def test_a_call_includes_those_inside_and_the_smallest_are_one_box(connection: A
     assert boxes(connection, "'calls', from_id := 'c'") == [("c", None, 2, 2, 0, 2)]
 
 
-def test_a_chain_is_cut_at_its_inner_end(connection: Any) -> None:
-    """A box is never shown without those around it, though all are as wide."""
+def test_a_chain_of_calls_is_cut_at_its_inner_end(connection: Any) -> None:
+    """A box is never shown without its callers, even if all are equally wide."""
     connection.execute(
         "CREATE TEMP TABLE calls AS SELECT chr((97 + n)::INTEGER) AS id, "
         "if(n > 0, chr((96 + n)::INTEGER), NULL) AS caller_id, id AS name, NULL AS category, "
@@ -56,7 +56,7 @@ def test_a_chain_is_cut_at_its_inner_end(connection: Any) -> None:
     ]
 
 
-def test_stacks_that_begin_alike_share_their_boxes(connection: Any) -> None:
+def test_stacks_with_the_same_outer_frames_share_boxes(connection: Any) -> None:
     connection.execute(
         "CREATE TEMP TABLE stacks AS FROM (VALUES (['x', 'y'], 3), (['x', 'z'], 4), (['x'], 1)) "
         "AS stacks(frames, value), (SELECT NULL::BIGINT AS base_value)"
@@ -69,17 +69,15 @@ def test_stacks_that_begin_alike_share_their_boxes(connection: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("counted", ["self_ns", "self_device_ns", "self_idle_ns"])
-def test_boxes_of_a_real_run_are_as_wide_as_what_is_in_them(
-    sample_store: Path, counted: str
-) -> None:
+@pytest.mark.parametrize("column", ["self_ns", "self_device_ns", "self_idle_ns"])
+def test_the_boxes_of_a_real_run_add_up(sample_store: Path, column: str) -> None:
     with ingest.connect(sample_store) as connection:
         (run,) = connection.execute("SELECT run_id FROM runs WHERE name = 'h100_owlv2'").fetchall()[
             0
         ]
         connection.execute(
             "CREATE TEMP TABLE calls AS SELECT id, caller_id, name, category, "
-            f"{counted} AS value, NULL::BIGINT AS base_value FROM call_stacks($1)",
+            f"{column} AS value, NULL::BIGINT AS base_value FROM call_stacks($1)",
             [run],
         )
         rows = connection.execute(
@@ -88,11 +86,11 @@ def test_boxes_of_a_real_run_are_as_wide_as_what_is_in_them(
         inside = dict.fromkeys((row[1] for row in rows), 0.0)
         for row in rows:
             inside[row[1]] += row[3]
-        (whole,) = connection.execute(
+        (total_ns,) = connection.execute(
             "SELECT sum(greatest(value, 0)) FROM "
             "(SELECT sum(value) AS value FROM calls GROUP BY id)"
         ).fetchall()[0]
-        assert inside[None] == whole
+        assert inside[None] == total_ns
         shown = [row for row in rows if row[0] is not None]
         assert len(shown) == 100
         assert all(total == own + inside.get(id, 0) for id, _, own, total in shown)

@@ -1,4 +1,4 @@
-"""torch's own tables from a store, against what torch printed, and rule by rule on small traces."""
+"""torch's own tables: against the tables that torch printed, and each rule on a small trace."""
 
 import gzip
 import json
@@ -19,15 +19,15 @@ REFERENCES = (
     "flux_eager_min",
     "misc_backward_threads",
 )
-FIGURES = (
+COLUMNS = (
     "sum(calls), sum(cpu_total_ns), sum(cpu_self_ns), coalesce(sum(cpu_memory_bytes), 0), "
     "coalesce(sum(self_cpu_memory_bytes), 0), coalesce(sum(flops), 0)"
 )
 Rows = dict[tuple[Any, ...], tuple[int, ...]]
 
 
-def printed(samples: Path, name: str, table: str) -> Rows:
-    """What torch had in its table, in ns; without what it says of other threads' `fk`."""
+def torch_table(samples: Path, name: str, table: str) -> Rows:
+    """Return torch's table as key → values, with times in ns."""
     path = samples / "expected" / "key_averages" / f"{name}.key_averages.json.gz"
     rows = json.loads(gzip.decompress(path.read_bytes()))[table]
     return {
@@ -45,10 +45,10 @@ def printed(samples: Path, name: str, table: str) -> Rows:
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", REFERENCES)
-def test_the_table_is_torchs_field_by_field(
+def test_the_table_equals_torchs_in_every_field(
     store_of_samples: duckdb.DuckDBPyConnection, samples: Path, name: str, table: str
 ) -> None:
-    """But for `fk`, which ended on another thread: torch gives such calls no time of their own."""
+    """`fk` is an exception: it ends on another thread, and torch gives such calls no self time."""
     (run,) = store_of_samples.execute("SELECT run_id FROM runs WHERE name = $1", [name]).fetchall()[
         0
     ]
@@ -56,21 +56,21 @@ def test_the_table_is_torchs_field_by_field(
     if table == "by_shape":
         source = "key_averages_by_shape($1)"
     rows = store_of_samples.execute(
-        f"SELECT name, is_annotation, input_shapes, {FIGURES} FROM {source} GROUP BY ALL", [run]
+        f"SELECT name, is_annotation, input_shapes, {COLUMNS} FROM {source} GROUP BY ALL", [run]
     ).fetchall()
     found: Rows = {tuple(row[:3]): tuple(map(int, row[3:])) for row in rows}
-    expected = printed(samples, name, table)
-    if not any(figures[-1] for figures in expected.values()):  # recorded without `with_flops`
-        found = {key: (*figures[:-1], 0) for key, figures in found.items()}
+    expected = torch_table(samples, name, table)
+    if not any(values[-1] for values in expected.values()):  # recorded without `with_flops`
+        found = {key: (*values[:-1], 0) for key, values in found.items()}
     differ = {key for key in found.keys() | expected.keys() if found.get(key) != expected.get(key)}
     assert {key[0] for key in differ} == ({"fk"} if name == "misc_backward_threads" else set())
 
 
 @pytest.mark.parametrize("name", ["h100_owlv2", "mi300_owlv2", "v100_resnet50_workers0"])
-def test_device_time_is_that_of_what_was_launched(
+def test_device_time_is_the_time_of_the_launched_kernels(
     store_of_samples: duckdb.DuckDBPyConnection, name: str
 ) -> None:
-    """Of each operator, from its kernels by launch; of all, every kernel that has a launch."""
+    """Each operator has the time of its kernels, and every kernel with a launch is counted."""
     differ = store_of_samples.execute(
         """
         WITH expected AS (
@@ -101,13 +101,13 @@ def rows(connection: duckdb.DuckDBPyConnection, columns: str, table: str = "key_
     return connection.sql(f"SELECT name, {columns} FROM {table} ORDER BY ALL").fetchall()
 
 
-def test_a_call_that_only_calls_itself_again_is_counted_once(traces: Traces) -> None:
+def test_a_call_that_contains_only_a_call_of_its_name_counts_once(traces: Traces) -> None:
     connection = traces.add(
         [
             op("aten::to", 0, 100),
-            op("aten::to", 10, 50),  # all that happens in it
+            op("aten::to", 10, 50),  # the only call inside
             op("aten::add", 200, 100),
-            op("aten::add", 210, 20),  # one of two
+            op("aten::add", 210, 20),  # one of two calls inside
             op("aten::mul", 240, 20),
         ]
     )
@@ -118,7 +118,7 @@ def test_a_call_that_only_calls_itself_again_is_counted_once(traces: Traces) -> 
     ]
 
 
-def test_names_are_torchs(traces: Traces) -> None:
+def test_names_are_as_in_torchs_tables(traces: Traces) -> None:
     connection = traces.add(
         [
             host("ProfilerStep#3", "user_annotation", 0, 100),
@@ -140,7 +140,7 @@ def test_names_are_torchs(traces: Traces) -> None:
     assert paths == [(5, 4)]
 
 
-def test_a_kernel_counts_where_it_was_launched_and_as_a_row_of_its_own(traces: Traces) -> None:
+def test_a_kernel_counts_in_its_launching_calls_and_in_its_own_row(traces: Traces) -> None:
     connection = traces.add(
         [
             frame("a.py(3): f", 0, 100),
@@ -165,22 +165,22 @@ def test_a_kernel_counts_where_it_was_launched_and_as_a_row_of_its_own(traces: T
     ]
 
 
-def memory(at_us: float, change: int, device_type: int = 0) -> Any:
-    """An event of the allocator."""
+def memory(ts: float, change: int, device_type: int = 0) -> Any:
+    """Return an event of the allocator."""
     args = {"Bytes": change, "Device Type": device_type, "Device Id": 0, "Addr": 1}
-    place = {"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": at_us}
-    return {"name": "[memory]", "cat": "cpu_instant_event", **place, "args": args}
+    instant = {"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": ts}
+    return {"name": "[memory]", "cat": "cpu_instant_event", **instant, "args": args}
 
 
-def test_memory_is_that_of_all_calls_around_it_of_any_thread(traces: Traces) -> None:
+def test_memory_counts_in_all_open_calls_of_all_threads(traces: Traces) -> None:
     connection = traces.add(
         [
             op("aten::empty", 10, 10),
             frame("b.py(1): g", 0, 30, tid=2),
-            memory(10, 100),  # as the operator begins
-            memory(20, 50, 1),  # as it ends
+            memory(10, 100),  # when the operator begins
+            memory(20, 50, 1),  # when it ends
             memory(25, -30),
-            memory(40, 7),  # during no call
+            memory(40, 7),  # outside all calls
         ]
     )
     columns = (
@@ -194,7 +194,7 @@ def test_memory_is_that_of_all_calls_around_it_of_any_thread(traces: Traces) -> 
     ]
 
 
-def test_what_was_not_recorded_is_null(traces: Traces) -> None:
+def test_values_that_were_not_recorded_are_null(traces: Traces) -> None:
     connection = traces.add([op("aten::mm", 0, 10)])
     columns = "device_total_ns, device_self_ns, cpu_memory_bytes, device_memory_bytes, flops"
     assert rows(connection, columns) == [("aten::mm", None, None, None, None, None)]

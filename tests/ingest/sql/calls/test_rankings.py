@@ -1,4 +1,4 @@
-"""Modules and Python frames, ranked."""
+"""Rankings of modules and Python frames."""
 
 import duckdb
 
@@ -9,7 +9,7 @@ RECORDED_WITH_STACKS = "flux_eager_full"
 
 
 def model(traces: Traces) -> duckdb.DuckDBPyConnection:
-    """A block that is called twice, with a layer inside that launches a kernel each time."""
+    """Return a run in which a block is called twice and its layer launches a kernel each time."""
     return traces.add(
         [
             frame("nn.Module: Net_0", 0, 200),
@@ -29,7 +29,7 @@ def model(traces: Traces) -> duckdb.DuckDBPyConnection:
     )
 
 
-def test_modules_hold_all_that_is_inside_them(traces: Traces) -> None:
+def test_a_module_includes_everything_inside_it(traces: Traces) -> None:
     found = model(traces).sql(
         "SELECT module, class, depth, calls, total_ns, self_ns, device_ns, idle_ns, flops "
         "FROM module_ranking ORDER BY depth"
@@ -41,7 +41,7 @@ def test_modules_hold_all_that_is_inside_them(traces: Traces) -> None:
     ]
 
 
-def test_the_parent_of_a_module_is_one_join_away(traces: Traces) -> None:
+def test_parent_id_is_the_module_id_of_the_parent(traces: Traces) -> None:
     found = model(traces).sql(
         "SELECT inner_one.name, outer_one.name FROM module_ranking AS inner_one "
         "INNER JOIN module_ranking AS outer_one ON outer_one.module_id = inner_one.parent_id "
@@ -50,7 +50,7 @@ def test_the_parent_of_a_module_is_one_join_away(traces: Traces) -> None:
     assert found.fetchall() == [("Block_0", "Net_0"), ("Linear_3", "Block_0")]
 
 
-def test_a_frame_inside_itself_counts_once(traces: Traces) -> None:
+def test_a_recursive_frame_counts_once(traces: Traces) -> None:
     connection = traces.add(
         [frame("a.py(1): f", 0, 100), frame("b.py(1): g", 10, 80), frame("a.py(1): f", 20, 50)]
     )
@@ -61,10 +61,10 @@ def test_a_frame_inside_itself_counts_once(traces: Traces) -> None:
     ]
 
 
-def test_modules_are_those_that_python_counts(
+def test_modules_equal_those_counted_in_plain_python(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
-    """Calls and time of each module by a stack in plain Python, over the trace's own events."""
+    """Plain Python counts calls and time of each module with a stack of open modules."""
     events = store_of_samples.execute(
         "SELECT tid, events.name, start_ns, dur_ns FROM events INNER JOIN runs USING (run_id) "
         "WHERE runs.name = $1 AND category = 'python_function' "
@@ -72,7 +72,7 @@ def test_modules_are_those_that_python_counts(
         [RECORDED_WITH_STACKS],
     ).fetchall()
     expected: dict[str, list[int]] = {}
-    around: list[tuple[int, str]] = []  # modules that are open: when they end, and their path
+    around: list[tuple[int, str]] = []  # open modules: end and path of each
     thread = None
     for tid, frame_name, start, dur in events:
         if tid != thread:
@@ -94,8 +94,8 @@ def test_modules_are_those_that_python_counts(
     assert {module: [calls, ns] for module, calls, ns in found} == expected
 
 
-def test_modules_of_steps_stand_in_the_order_of_the_tree(traces: Traces) -> None:
-    """The longest first among those inside the same one; only what ran in the steps."""
+def test_modules_of_steps_are_in_tree_order(traces: Traces) -> None:
+    """Among modules with the same parent, the longest comes first. Only the given steps count."""
     connection = traces.add(
         [
             *(host(f"ProfilerStep#{n}", "user_annotation", 1000 * n, 900) for n in (0, 1)),
@@ -112,19 +112,19 @@ def test_modules_of_steps_stand_in_the_order_of_the_tree(traces: Traces) -> None
         ]
     )
     run = "(SELECT run_id FROM runs)"
-    asked = "SELECT place, module, calls, total_ns FROM module_ranking_of_steps({}) ORDER BY place"
-    assert connection.sql(asked.format(f"{run}, 1, 1")).fetchall() == [
+    query = "SELECT place, module, calls, total_ns FROM module_ranking_of_steps({}) ORDER BY place"
+    assert connection.sql(query.format(f"{run}, 1, 1")).fetchall() == [
         (1, "Net_0", 1, 500_000),
         (2, "Net_0/B_0", 1, 300_000),
         (3, "Net_0/B_0/C_0", 1, 21_000),
         (4, "Net_0/A_0", 1, 50_000),
     ]
-    whole = connection.sql(asked.format(run)).fetchall()
+    all_steps = connection.sql(query.format(run)).fetchall()
     ranking = connection.sql("SELECT module, calls, total_ns FROM module_ranking").fetchall()
-    assert {row[1:] for row in whole} == set(ranking)
+    assert {row[1:] for row in all_steps} == set(ranking)
 
 
-def test_kernels_are_in_the_module_of_their_launch(traces: Traces) -> None:
+def test_a_kernel_belongs_to_the_module_that_launched_it(traces: Traces) -> None:
     found = model(traces).sql(
         "SELECT module, kernel.name, activities, device_ns, kernel.idle_ns FROM launched_kernels "
         "AS kernel INNER JOIN module_tree USING (run_id, module_id)"

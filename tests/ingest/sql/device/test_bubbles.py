@@ -1,7 +1,7 @@
-"""Idle gaps and their causes: gaps of real traces read by hand, and small traces for each edge.
+"""Idle gaps and their causes: gaps of real traces checked by hand, and a small trace per edge case.
 
-The gaps in `gaps_checked_by_hand.json` were worked out from the raw events, before looking at the
-product's answer; `seen` says what they show.
+The gaps in `gaps_checked_by_hand.json` were derived from the raw events without the product.
+`seen` describes the events.
 """
 
 import json
@@ -30,7 +30,7 @@ def test_gaps_checked_by_hand(
         """,
         [gap["run"], gap["start_ns"]],
     ).fetchall()
-    # The file gives the beginnings of the kernels' long names.
+    # The file holds only the beginning of long kernel names.
     found = [(d, b[: len(gap["before"])], a[: len(gap["after"])], *rest) for d, b, a, *rest in rows]
     keys = ("dur_ns", "before", "after", "cause", "host_op", "host_frame")
     assert found == [tuple(gap.get(key) for key in keys)], gap["seen"]
@@ -41,7 +41,7 @@ def test_gaps_checked_by_hand_cover_every_cause() -> None:
     assert {gap["cause"] for gap in BY_HAND} == causes
 
 
-# Gaps and ns lost to each cause, counted in plain Python over the whole trace.
+# Number of gaps and total ns of each cause, counted in plain Python over the complete trace.
 TOTALS = {
     "v100_resnet50_workers0": {
         "dataloader": (5, 285_214_000),  # of 393 ms
@@ -49,7 +49,7 @@ TOTALS = {
         "launch": (7433, 10_243_000),
         "sync": (12, 2_641_000),
     },
-    "v100_resnet50_workers4": {  # as much work, but the loader's workers keep up
+    "v100_resnet50_workers4": {  # the same work, but the loader's workers keep up
         "host": (1799, 172_185_000),
         "launch": (7345, 12_111_000),
         "sync": (12, 2_841_000),
@@ -58,7 +58,7 @@ TOTALS = {
         "dataloader": (4, 492_726_150),  # of 511.5 ms
         "host": (70, 5_186_571),
         "launch": (5015, 6_783_762),
-        "sync": (75, 6_832_419),  # copies of pageable memory above all
+        "sync": (75, 6_832_419),  # mostly copies of pageable memory
     },
 }
 
@@ -98,7 +98,7 @@ def test_bubbles_add_up_to_the_idle_time_of_every_device(
     assert strays == 0
 
 
-# Small traces. Times in µs; kernel A ends at 100, where the gap begins, and B starts at 200.
+# Small traces. Times in µs. The gap is between kernel A, which ends at 100, and B, from 200.
 
 
 def span(name: str, start: float, end: float, cat: str = "cpu_op", tid: int = 1) -> Event:
@@ -118,7 +118,7 @@ def on_device(
 
 
 def launch(start: float, end: float, cat: str = "cuda_runtime") -> Event:
-    """The launch of B."""
+    """Return the launch of B."""
     return {**call("cudaLaunchKernel", start, end, correlation=2), "cat": cat}
 
 
@@ -132,7 +132,7 @@ COPYING = call("cudaMemcpyAsync", 40, 110, correlation=1)
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 COMPILE = "entire_frame_compile (dynamo_timed)"
 
-# What happens: the events; cause, host_op and host_frame expected of the gap.
+# Title: the events, and the expected cause, host_op and host_frame of the gap.
 Row = tuple[str, str | None, str | None]
 HOST, SYNC = ("host", None, None), ("sync", None, None)
 LAUNCH, DEPENDENCY = ("launch", None, None), ("dependency", None, None)
@@ -141,25 +141,25 @@ CASES: dict[str, tuple[list[Event], Row]] = {
     "launched as the gap began": ([A, B, launch(100, 105), span("op", 90, 198)], LAUNCH),
     "launched a nanosecond after": ([A, B, launch(100.001, 105)], HOST),
     "launched in time": ([A, B, IN_TIME, span("op", 50, 250)], LAUNCH),
-    "launched in time, by a call that lasts into the gap": ([A, B, launch(99, 199)], LAUNCH),
+    "launched in time, by a call that ends in the gap": ([A, B, launch(99, 199)], LAUNCH),
     "launched by the driver": ([A, B, launch(190, 195, "cuda_driver")], HOST),
     "no launch": ([A, B, LAUNCH_A, span("op", 90, 198)], ("unknown", None, None)),
     "after another stream": ([A, ELSEWHERE, IN_TIME], DEPENDENCY),
     "after another stream, but launched late": ([A, ELSEWHERE, LATE], HOST),
-    "what ended last counts, not what started last": (
+    "the activity that ended last counts, not the one that started last": (
         [on_device("long", 10, 100, 3, stream=8), on_device("short", 50, 60, 1), B, IN_TIME],
         DEPENDENCY,
     ),
     "after a communication": ([on_device("ncclDevKernel", 50, 100, 1), B, IN_TIME], DEPENDENCY),
     "after a copy on the same stream": ([PINNED, B, IN_TIME], LAUNCH),
-    # Waiting for the device.
+    # Waits for the device.
     "a wait open as the gap begins": ([A, B, LATE, call("cudaStreamSynchronize", 70, 101)], SYNC),
     "a wait that ended before": ([A, B, LATE, call("cudaStreamSynchronize", 70, 99)], HOST),
     "a wait that begins in the gap": ([A, B, LATE, call("cudaStreamSynchronize", 101, 189)], HOST),
     "a wait of another thread": ([A, B, LATE, call("cudaDeviceSynchronize", 70, 101, 2)], HOST),
     "a wait, but launched in time": ([A, B, IN_TIME, call("cuCtxSynchronize", 70, 301)], LAUNCH),
     "a copy that blocks": ([PAGEABLE, B, LATE, {**COPYING, "name": "cudaMemcpy"}], SYNC),
-    "a copy that blocks, and seems to end before the gap": (
+    "a copy that blocks, with a recorded end before the gap": (
         [PAGEABLE, B, LATE, call("hipMemcpyWithStream", 40, 95, correlation=1)],
         SYNC,
     ),
@@ -173,7 +173,7 @@ CASES: dict[str, tuple[list[Event], Row]] = {
         [A, B, LATE, span("aten::item", 100, 199)],
         ("host", "aten::item", None),
     ),
-    # Loading data and compiling: half of the gap is enough, and they come before waiting.
+    # Data loading and compilation need half of the gap, and take precedence over waits.
     "40 % data loader": ([A, B, LATE, span(LOADER, 90, 140)], ("host", LOADER, None)),
     "50 % data loader": ([A, B, LATE, span(LOADER, 90, 150)], ("dataloader", LOADER, None)),
     "60 % data loader, 25 % an op in it": (
@@ -190,7 +190,7 @@ CASES: dict[str, tuple[list[Event], Row]] = {
     ),
     "data loader of another thread": ([A, B, LATE, span(LOADER, 90, 198, tid=2)], HOST),
     "compilation": ([A, B, LATE, span(COMPILE, 110, 180)], ("compile", COMPILE, None)),
-    # What the host did, on the launching thread.
+    # What the launching thread did.
     "no op": ([A, B, LATE], HOST),
     "no op half as long as the gap": (
         [A, B, LATE, span("aten::mul", 101, 110), span("aten::mm", 120, 150)],
@@ -200,11 +200,11 @@ CASES: dict[str, tuple[list[Event], Row]] = {
         [A, B, LATE, span("outer", 0, 400), span("inner", 110, 170), span("leaf", 120, 150)],
         ("host", "inner", None),
     ),
-    "a wrapper, where nothing in it fills half": (
+    "a wrapper, if nothing in it fills half": (
         [A, B, LATE, span("Torch-Compiled Region: 0/0", 90, 400), span("mm", 190, 198)],
         ("host", "Torch-Compiled Region: 0/0", None),
     ),
-    "a step names no work": (
+    "a step is not an operator": (
         [A, B, LATE, span("ProfilerStep#3", 0, 400, "user_annotation"), span("mm", 185, 198)],
         ("host", "mm", None),
     ),
@@ -221,7 +221,7 @@ CASES: dict[str, tuple[list[Event], Row]] = {
 
 @pytest.fixture(scope="module")
 def small_gaps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
-    """The gaps of the small traces, ingested as the ranks of one run."""
+    """The gaps of the small traces, which are added as the ranks of one run."""
     directory = tmp_path_factory.mktemp("small") / "run"
     directory.mkdir()
     titles = list(CASES)
@@ -242,7 +242,7 @@ def test_cause_of_a_small_gap(title: str, small_gaps: dict[str, list[tuple[Any, 
     assert small_gaps[title] == [(100_000, 100_000, *CASES[title][1])]
 
 
-def test_a_thread_that_feeds_two_devices_keeps_both_waiting(traces: Any) -> None:
+def test_a_thread_that_launches_on_two_devices_can_delay_both(traces: Any) -> None:
     events = [A, B, on_device("C", 50, 110, 3, device=1), on_device("D", 120, 500, 4, device=1)]
     events += [LATE, call("cudaLaunchKernel", 115, 117, correlation=4)]
     events += [span("for D", 111, 119), span("for B", 130, 189)]
@@ -256,7 +256,7 @@ def test_a_thread_that_feeds_two_devices_keeps_both_waiting(traces: Any) -> None
     ]
 
 
-def test_gaps_within_a_graph_have_the_launch_of_the_graph(traces: Any) -> None:
+def test_gaps_inside_a_graph_use_the_launch_of_the_graph(traces: Any) -> None:
     kernels = [A, *[on_device(n, t, t + 20, 2) for n, t in [("g1", 200), ("g2", 230), ("g3", 250)]]]
     graph = call("cudaGraphLaunch", 150, 160, correlation=2)
     rows = traces.add([*kernels, graph, span("replay", 90, 199)]).sql(
@@ -264,5 +264,5 @@ def test_gaps_within_a_graph_have_the_launch_of_the_graph(traces: Any) -> None:
     )
     assert rows.fetchall() == [
         ("A", "g1", 100_000, "host", "replay"),
-        ("g1", "g2", 10_000, "launch", None),  # and none before g3, which starts as g2 ends
+        ("g1", "g2", 10_000, "launch", None),  # there is none before g3, which starts when g2 ends
     ]

@@ -14,7 +14,7 @@ Activity = tuple[int, int, int]  # start, length, device
 
 
 def union(intervals: list[tuple[int, int]]) -> tuple[int, int]:
-    """Covered length and number of gaps, by sweeping over sorted intervals."""
+    """Return the covered length and the number of gaps of intervals."""
     covered, gaps, reached = 0, 0, None
     for start, end in sorted(intervals):
         if reached is not None and start > reached:
@@ -47,9 +47,9 @@ def test_islands_are_the_union(activities: list[Activity]) -> None:
         ).fetchall()
     assert len(rows) == len({device for *_, device in activities})
     for device, busy, gaps, span in rows:
-        mine = [(start, start + length) for start, length, on in activities if on == device]
-        assert (busy, gaps) == union(mine)
-        assert span == max(end for _, end in mine) - min(start for start, _ in mine)
+        intervals = [(start, start + length) for start, length, on in activities if on == device]
+        assert (busy, gaps) == union(intervals)
+        assert span == max(end for _, end in intervals) - min(start for start, _ in intervals)
         assert busy <= span
 
 
@@ -121,7 +121,7 @@ def test_a_launch_is_found(way: str, traces: Any) -> None:
         ("gcu_driver", ("GCU_MEMSET", "Memset"), "memset", "copy"),
     ],
 )
-def test_other_accelerators_name_the_same_things_differently(
+def test_activities_of_other_accelerators_are_recognised(
     launch: str, activity: tuple[str, str], kind: str, work: str, traces: Any
 ) -> None:
     category, name = activity
@@ -143,7 +143,7 @@ def test_other_accelerators_name_the_same_things_differently(
         ("GCU_USER_ANNOTATION", "step"),
     ],
 )
-def test_waits_and_annotations_of_other_accelerators_are_no_work(
+def test_waits_and_annotations_of_other_accelerators_are_not_activities(
     category: str, name: str, traces: Any
 ) -> None:
     connection = traces.add([kernel(name, 0, 90, category), kernel("k", 10, 5)])
@@ -189,7 +189,7 @@ def test_other_kernels_are_compute(name: str, traces: Any) -> None:
     assert rows == [("compute",)]
 
 
-def test_copies_and_sets_are_told_apart(traces: Any) -> None:
+def test_copies_and_sets_are_distinguished(traces: Any) -> None:
     connection = traces.add(
         [
             kernel("Memcpy HtoD", 0, 10, "gpu_memcpy"),
@@ -201,8 +201,8 @@ def test_copies_and_sets_are_told_apart(traces: Any) -> None:
     assert rows == [(15_000, 12_000, 10_000)]
 
 
-def test_rows_that_only_look_like_device_time_are_not(traces: Any) -> None:
-    """Triton's host ops carry a stream, sync records a device: neither is device time."""
+def test_events_that_resemble_device_activities_are_not_counted(traces: Any) -> None:
+    """Examples: host operators of Triton with a stream, and sync events with a device."""
     connection = traces.add(
         [
             event("cpu_op", "triton_poi", 0, 50, args={"stream": 7, "grid": [1, 1, 1]}),
@@ -216,7 +216,7 @@ def test_rows_that_only_look_like_device_time_are_not(traces: Any) -> None:
     assert connection.sql("SELECT span_ns, bubbles FROM device_time").fetchall() == [(5000, 0)]
 
 
-def test_wrappers_are_looked_through_and_classes_split_the_span(traces: Any) -> None:
+def test_top_operators_ignore_wrappers_and_classes_divide_the_span(traces: Any) -> None:
     launches = [
         event("cuda_runtime", "cudaLaunchKernel", ts, 1, args={"correlation": ts})
         for ts in (3, 4, 5)

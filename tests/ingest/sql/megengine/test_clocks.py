@@ -1,10 +1,10 @@
-"""Clocks of MegEngine's comp nodes: no kernel starts before what it waits for."""
+"""Clocks of MegEngine's comp nodes: no kernel starts before the work that it waits for."""
 
 from tests.builders.megengine import Opr, profile
 from tests.conftest import Traces
 
 
-def test_each_comp_node_of_a_long_chain_starts_after_the_one_before(traces: Traces) -> None:
+def test_each_comp_node_of_a_chain_starts_after_the_previous_one(traces: Traces) -> None:
     nodes = [f'CompNode("gpu{number}:0" from "gpu{number}:0")' for number in range(8)]
     oprs = [
         Opr(

@@ -1,4 +1,4 @@
-"""Damaged numbers of MegEngine's profiles: they end neither `ingest add` nor a query."""
+"""Extreme numbers in MegEngine's profiles: neither `ingest add` nor a query fails."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.conftest import Traces
 HUGE = 9 * 10**18
 
 
-def test_a_wait_of_centuries_is_still_a_wait(traces: Traces) -> None:
+def test_a_wait_of_centuries_counts_as_a_wait(traces: Traces) -> None:
     writer = Opr("0", device={OTHER_GPU: (0, 0, 1)}, host={THREAD: (0, 0, 1)}, writes=["x"])
     before = Opr("1", device={GPU: (0, 0, 1)}, host={THREAD: (0, 0, 1)})
     waiting = Opr("2", device={GPU: (-8e9, 2, 3)}, reads=["x"], waits={GPU: ["x"]})
@@ -18,7 +18,7 @@ def test_a_wait_of_centuries_is_still_a_wait(traces: Traces) -> None:
     ]
 
 
-def test_a_sum_that_is_too_long_for_ns_is_unknown(traces: Traces) -> None:
+def test_a_sum_beyond_the_range_of_ns_is_null(traces: Traces) -> None:
     oprs = [Opr(key, device={CPU: (0, 0, 9e9)}) for key in "12"]
     connection = traces.add(profile(*oprs))
     query = "SELECT oprs, device_time_ns FROM megengine_types"
@@ -26,7 +26,7 @@ def test_a_sum_that_is_too_long_for_ns_is_unknown(traces: Traces) -> None:
 
 
 @pytest.mark.parametrize(("size", "live"), [(HUGE, None), (16, 37)])
-def test_memory_beyond_what_numbers_hold_is_unknown(
+def test_memory_beyond_the_range_of_bigint_is_null(
     traces: Traces, size: int, live: int | None
 ) -> None:
     chunks = {
@@ -34,7 +34,7 @@ def test_memory_beyond_what_numbers_hold_is_unknown(
         "chk1": chunk(size, "b", HUGE + 1),
         "chk2": chunk(5, "c", 2 * HUGE + 100),
     }
-    var = {name: variable(CPU, f"chk{place}") for place, name in enumerate("abc")}
+    var = {name: variable(CPU, f"chk{number}") for number, name in enumerate("abc")}
     opr = Opr("1", device={CPU: (0, 0, 1)}, writes=["a", "b", "c"])
     connection = traces.add(profile(opr, var=var, mem_chunk=chunks))
     query = "SELECT live_bytes FROM megengine_memory_over_order"

@@ -1,4 +1,4 @@
-"""A memory snapshot replayed as MemoryViz does it, in plain Python: what the SQL must equal."""
+"""A replay of memory snapshots in plain Python, like MemoryViz's: the reference for the SQL."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass
 class Replay:
-    """A device of a snapshot: its allocations, and the curve after each action."""
+    """The allocations of a device in a snapshot, and its memory curve after each action."""
 
     start_bytes: int = 0
     curve: list[int] = field(default_factory=list)
@@ -16,44 +16,44 @@ class Replay:
 
     @property
     def peak(self) -> tuple[int, int]:
-        """The highest value, and the action that it is first reached by; -1: the start."""
+        """The highest value, and the first action that reaches it; -1 is the start."""
         values = [self.start_bytes, *self.curve]
         return max(values), values.index(max(values)) - 1
 
 
 def replay(snapshot: dict[str, Any], device: int = 0) -> Replay:
-    """Allocations are counted as (origin, address, bytes, ordinals of allocation and free)."""
+    """Replay a device; allocations are (origin, address, bytes, ordinals of alloc and free)."""
     trace = snapshot["device_traces"][device]
     found = Replay()
     live: dict[int, tuple[int, int | None]] = {}  # address: bytes, ordinal
     done: list[tuple[Any, ...]] = []
     changes = [0] * len(trace)
     skip = -1
-    for place, event in enumerate(trace):
+    for ordinal, event in enumerate(trace):
         action, address = event["action"], event.get("addr")
-        if place == skip:
+        if ordinal == skip:
             continue
         if action == "alloc":
-            if address in live:  # without a free between: the former stays
+            if address in live:  # no free in between: the first allocation stays
                 done.append(("traced", address, *live[address], None))
-            live[address] = event["size"], place
-            changes[place] = event["size"]
+            live[address] = event["size"], ordinal
+            changes[ordinal] = event["size"]
             continue
-        following = trace[place + 1] if place + 1 < len(trace) else {}
+        following = trace[ordinal + 1] if ordinal + 1 < len(trace) else {}
         if action == "free_requested":
             if (following.get("action"), following.get("addr")) != ("free_completed", address):
                 continue
-            skip = place + 1
+            skip = ordinal + 1
         elif action != "free_completed":
             continue
         if address in live:
             size, allocated = live.pop(address)
-            done.append(("traced", address, size, allocated, place))
+            done.append(("traced", address, size, allocated, ordinal))
         else:
             size = event["size"]
             found.start_bytes += size
-            done.append(("before_trace", address, size, None, place))
-        changes[place] = -size
+            done.append(("before_trace", address, size, None, ordinal))
+        changes[ordinal] = -size
     done += [("traced", address, *life, None) for address, life in live.items()]
     for segment in snapshot["segments"]:
         address = segment["address"]
@@ -61,7 +61,7 @@ def replay(snapshot: dict[str, Any], device: int = 0) -> Replay:
             at = block.get("address", address)
             address += block["size"]
             if segment["device"] != device or block["state"] == "inactive" or at in live:
-                continue  # MemoryViz leaves out those whose free is pending, though they are in use
+                continue  # MemoryViz omits blocks with a pending free, although they are in use
             size = block.get("requested_size", block["size"])
             found.start_bytes += size
             done.append(("snapshot_only", at, size, None, None))

@@ -1,4 +1,4 @@
-"""What could save memory: small snapshots, beside the rows that they must give."""
+"""Advice on memory: small snapshots with the rows that they must produce."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +10,13 @@ import ingest
 from tests.builders.leaking import MIB, Snapshot, leaking
 
 Rows = dict[str, tuple[Any, ...]]
-NOT_SAID = "the snapshot says nothing of them; those of PyTorch 2.3 and later do"
+NOT_RECORDED = "the snapshot does not record this setting; PyTorch 2.3 and later do"
 FEW_STEPS = "fewer than three steps are known"
 
 
 @pytest.fixture
 def advice(store: ingest.Store, tmp_path: Path) -> Callable[[Snapshot], Rows]:
-    """MiB, percent, finding and reason of each kind for a snapshot."""
+    """A function that returns MiB, percent, finding and reason of each kind for a snapshot."""
 
     def of(made: Snapshot) -> Rows:
         store.add(made.write(tmp_path / "memory.pickle"))
@@ -31,24 +31,24 @@ def advice(store: ingest.Store, tmp_path: Path) -> Callable[[Snapshot], Rows]:
     return of
 
 
-def test_steps_that_leave_memory_until_it_runs_out(advice):
+def test_advice_for_steps_that_leak_until_memory_runs_out(advice):
     # Of 2,048 MiB, 0 to 500 and 1,024 to 1,924 are in use when memory runs out.
     assert advice(leaking(5, ("keep", "work", "last"))) == {
         "expandable_segments": (
             648, 46.3,
-            "Expandable segments are off. They grow in place, so that less memory lies free beside "
+            "Expandable segments are off. They grow in place, so less memory stays free between "
             "allocations.",
             None,
         ),
         "fragmentation": (
             648, 46.3,
-            "31.6% of the reserved memory was free when memory ran out, but beside allocations in "
-            "a segment: only what fits there can use it.",
+            "31.6% of the reserved memory was free when memory ran out, but in a segment that also "
+            "holds allocations: only requests that fit there can use it.",
             None,
         ),
         "largest_owners": (
             1400, 100,
-            "Held most at the peak: train.py:7 work (64.3%), train.py:7 keep (35.7%).",
+            "Largest owners at the peak: train.py:7 work (64.3%), train.py:7 keep (35.7%).",
             None,
         ),
         "leak": (400, 28.6, "A step leaves 100.00 MiB behind, at train.py:7 keep.", None),
@@ -56,10 +56,10 @@ def test_steps_that_leave_memory_until_it_runs_out(advice):
 
 
 def filled(*sizes: int, reserved: int) -> Snapshot:
-    """Allocations of so many MiB, one behind the other."""
+    """Adjacent allocations with these sizes in MiB."""
     made, at = Snapshot(reserved * MIB), 0
-    for place, size in enumerate(sizes):
-        made.alloc(at, size * MIB, f"f{place}")
+    for number, size in enumerate(sizes):
+        made.alloc(at, size * MIB, f"f{number}")
         at += size * MIB
     return made
 
@@ -72,7 +72,7 @@ def test_expandable_segments_that_are_on_are_not_advised(advice):
     assert found["fragmentation"][:2] == (100, 100)
     assert found["fragmentation"][2].startswith("50.0% of the reserved memory was free at the peak")
     assert found["largest_owners"][:3] == (
-        95, 95, "Held most at the peak: train.py:7 f0 (60.0%), train.py:7 f1 (30.0%), "
+        95, 95, "Largest owners at the peak: train.py:7 f0 (60.0%), train.py:7 f1 (30.0%), "
         "train.py:7 f2 (5.0%).",
     )  # fmt: skip
     assert found["leak"] == (None, None, None, FEW_STEPS)
@@ -82,24 +82,24 @@ def test_expandable_segments_that_are_on_are_not_advised(advice):
     ("used", "reserved", "is_finding"),
     [(200, 202, True), (200, 201, False), (20, 21, True), (1, 1, False)],
 )
-def test_a_finding_takes_a_hundredth_of_the_peak_and_a_mebibyte(advice, used, reserved, is_finding):
+def test_a_finding_needs_one_percent_of_the_peak_and_a_mebibyte(advice, used, reserved, is_finding):
     found = advice(filled(used, reserved=reserved))["fragmentation"]
     assert found[0] == reserved - used
     assert (found[2] is not None) == is_finding
 
 
-def test_without_history_and_settings_some_cannot_be_judged(advice):
+def test_some_kinds_cannot_be_judged_without_history_and_settings(advice):
     made = filled(60, 30, reserved=100)
     made.trace, made.settings = [], {}
     found = advice(made)
     assert found["fragmentation"][:2] == (10, 11.1)
     assert "free when the snapshot was taken" in found["fragmentation"][2]
-    assert found["expandable_segments"] == (None, None, None, NOT_SAID)
-    assert "Held most when the snapshot was taken: train.py:7 f0" in found["largest_owners"][2]
+    assert found["expandable_segments"] == (None, None, None, NOT_RECORDED)
+    assert "Largest owners when the snapshot was taken: train.py:7 f0" in found["largest_owners"][2]
     assert found["leak"] == (None, None, None, "the snapshot has no history")
 
 
-def test_what_one_step_leaves_is_no_leak(advice):
+def test_memory_left_by_a_single_step_is_not_a_leak(advice):
     made = Snapshot(1024 * MIB)
     for step in range(4):
         made.annotate(f"ProfilerStep#{step}", "START")

@@ -1,4 +1,4 @@
-"""What memory tables mean: small snapshots built in the test, with the rows they must give."""
+"""The meaning of memory tables: small snapshots, with the rows that they must produce."""
 
 import json
 import pickle
@@ -32,13 +32,13 @@ def event(action: str, address: int, size: int, **more: Any) -> dict[str, Any]:
 def snapshot(
     *events: dict[str, Any], segments: list[dict[str, Any]] | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Events a microsecond apart, and segments given as (address, size, blocks)."""
-    timed = [{"time_us": START_US + place, **each} for place, each in enumerate(events)]
+    """A snapshot of events that are a microsecond apart, and of these segments."""
+    timed = [{"time_us": START_US + number, **each} for number, each in enumerate(events)]
     return {"segments": segments or [], "device_traces": [timed], **more}
 
 
 def segment(address: int, *blocks: tuple[str, int, int], **more: Any) -> dict[str, Any]:
-    """Blocks are (state, size, requested size)."""
+    """A segment with these blocks: (state, size, requested size)."""
     at, built = address, []
     for state, size, requested in blocks:
         built.append(
@@ -63,7 +63,7 @@ def segment(address: int, *blocks: tuple[str, int, int], **more: Any) -> dict[st
 
 
 class Memory:
-    """A store of one run that is built in a test."""
+    """A store with one run, which a test builds."""
 
     def __init__(self, directory: Path, store: ingest.Store) -> None:
         self.directory = directory / "run"
@@ -91,7 +91,7 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, .
     return connection.sql(query).fetchall()
 
 
-def test_memory_whose_free_is_pending_is_active_but_not_allocated(memory):
+def test_memory_with_a_pending_free_is_active_but_not_allocated(memory):
     connection = memory.of(
         event("alloc", 0x1000, 100),
         event("free_requested", 0x1000, 100),
@@ -129,7 +129,7 @@ def test_memory_whose_free_is_pending_is_active_but_not_allocated(memory):
     ]
 
 
-def test_what_was_pending_before_the_trace_was_not_allocated(memory):
+def test_memory_with_a_free_pending_before_the_trace_is_not_allocated(memory):
     connection = memory.of(
         event("free_completed", 0x1000, 100),
         event("free_requested", 0x2000, 30),
@@ -177,7 +177,7 @@ def test_expandable_segments_grow_and_shrink_in_parts(memory):
     assert rows(connection, layout.format(6)) == [(0x3000, 0x10000, 0x3000, "allocated")]
 
 
-def test_an_oom_is_reported_as_it_was_and_not_as_the_snapshot_is(memory):
+def test_oom_report_shows_the_memory_at_the_error_and_not_at_the_snapshot(memory):
     connection = memory.of(
         event("segment_alloc", 0x10000, 0x3000),
         event("alloc", 0x10000, 0x1000, frames=[MODEL]),
@@ -207,7 +207,7 @@ def test_an_oom_is_reported_as_it_was_and_not_as_the_snapshot_is(memory):
     ]  # fmt: skip
 
 
-def test_user_frames_and_modules_as_stacks_show_them(memory):
+def test_user_frames_and_modules_come_from_the_stacks(memory):
     connection = memory.of(
         event("alloc", 0x1000, 1, frames=[NATIVE, LINEAR, NATIVE, CALL, MODEL, CALL]),
         event("alloc", 0x2000, 2, frames=[NATIVE, MODEL, NATIVE, CALL, NATIVE]),
@@ -245,7 +245,7 @@ def test_user_frames_and_modules_as_stacks_show_them(memory):
     ]
 
 
-def test_what_steps_leave_behind(memory):
+def test_leaks_lists_memory_that_steps_leave_behind(memory):
     def step(number: int) -> list[dict[str, Any]]:
         leak, work = 0x1000 * (number + 1), 0x90000
         return [
@@ -291,7 +291,7 @@ def test_annotations_are_paired_and_a_lone_end_is_kept(memory):
         return {"name": name, "stage": stage, "device": 0, "time_us": START_US + after}
 
     connection = memory.of(
-        *(event("alloc", 0x1000 * place, 1) for place in range(1, 9)),
+        *(event("alloc", 0x1000 * number, 1) for number in range(1, 9)),
         external_annotations=[
             mark("a", "END", 1), mark("a", "START", 2), mark("a", "START", 3),
             mark("b", "START", 4), mark("a", "END", 5), mark("a", "END", 6),
@@ -329,8 +329,8 @@ def trace(directory: Path) -> None:
 def test_with_a_trace_of_the_rank_allocations_have_operators_and_steps(memory):
     trace(memory.directory)
     events = [
-        event("alloc", 0x1000 * (1 + place), 1, time_us=START_US + at)
-        for place, at in enumerate((5, 15, 25, 41, 60, 200))
+        event("alloc", 0x1000 * (1 + number), 1, time_us=START_US + at)
+        for number, at in enumerate((5, 15, 25, 41, 60, 200))
     ]
     connection = memory.of(*events)
     assert rows(connection, "SELECT kind, rank FROM sources ORDER BY kind") == [
@@ -351,7 +351,7 @@ def test_with_a_trace_of_the_rank_allocations_have_operators_and_steps(memory):
     ]
 
 
-def test_a_trace_on_another_clock_says_nothing_of_a_snapshot(memory):
+def test_a_trace_on_another_clock_does_not_apply_to_a_snapshot(memory):
     trace(memory.directory)
     file = memory.directory / "trace.json"
     file.write_text(file.read_text().replace('"baseTimeNanoseconds"', '"base"'))
@@ -359,10 +359,10 @@ def test_a_trace_on_another_clock_says_nothing_of_a_snapshot(memory):
     assert rows(connection, "SELECT op, step FROM memory_allocations") == [(None, None)]
 
 
-def test_one_damaged_snapshot_does_not_lose_the_rest(memory):
+def test_a_damaged_snapshot_does_not_affect_other_files(memory):
     memory.write(snapshot(event("alloc", 0x1000, 1)), "rank0.pickle")
-    whole = (memory.directory / "rank0.pickle").read_bytes()
-    (memory.directory / "rank1.pickle").write_bytes(whole[:-40])
+    content = (memory.directory / "rank0.pickle").read_bytes()
+    (memory.directory / "rank1.pickle").write_bytes(content[:-40])
     connection = memory.add()
     assert rows(connection, "SELECT rank, status FROM sources ORDER BY rank") == [
         (0, "ok"), (1, "failed"),
@@ -384,7 +384,7 @@ def test_stacks_of_all_snapshots_of_a_run_are_stored_once(memory):
     ]  # fmt: skip
 
 
-def test_paths_are_redacted_when_asked(memory):
+def test_paths_are_redacted_on_request(memory):
     trace(memory.directory)
     file = memory.directory / "trace.json"
     file.write_text(file.read_text().replace("nn.Module: Linear_0", "/home/ada/x.py(3): run"))
@@ -417,7 +417,7 @@ def test_paths_are_redacted_when_asked(memory):
     )
 
 
-def test_secrets_in_a_programs_notes_are_redacted(memory):
+def test_secrets_in_user_metadata_are_redacted(memory):
     secret = "hf_" + "a" * 30
     connection = memory.of(
         event("alloc", 0x1000, 1, user_metadata=f"loading with {secret}"),
@@ -428,7 +428,7 @@ def test_secrets_in_a_programs_notes_are_redacted(memory):
     ]  # fmt: skip
 
 
-def test_blocks_whose_free_is_pending_are_in_use(memory):
+def test_blocks_with_a_pending_free_are_in_use(memory):
     connection = memory.of(
         event("free_requested", 0x1000, 100),
         segments=[
@@ -446,7 +446,7 @@ def test_blocks_whose_free_is_pending_are_in_use(memory):
     assert rows(connection, "SELECT warnings FROM sources") == [([],)]
 
 
-def test_steps_without_actions_take_none_from_others(memory):
+def test_steps_without_actions_have_no_allocations(memory):
     trace(memory.directory)
     file = memory.directory / "trace.json"
     content = json.loads(file.read_text())
@@ -464,7 +464,7 @@ def test_steps_without_actions_take_none_from_others(memory):
     ]  # fmt: skip
 
 
-def test_a_step_goes_on_when_one_inside_it_ends(memory):
+def test_a_step_continues_after_an_inner_step_ends(memory):
     trace(memory.directory)
     file = memory.directory / "trace.json"
     content = json.loads(file.read_text())
@@ -481,7 +481,7 @@ def test_a_step_goes_on_when_one_inside_it_ends(memory):
     ]  # fmt: skip
 
 
-def test_of_two_optimizers_one_gives_the_steps(memory):
+def test_the_optimizer_with_most_steps_defines_the_steps(memory):
     marks = [
         {"name": f"Optimizer.step#{name}.step", "stage": stage, "device": 0,
          "time_us": START_US + at}
@@ -489,14 +489,14 @@ def test_of_two_optimizers_one_gives_the_steps(memory):
         for stage in ("START", "END")
     ]  # fmt: skip
     connection = memory.of(
-        *(event("alloc", 0x1000 * place, 1) for place in range(1, 11)), external_annotations=marks
+        *(event("alloc", 0x1000 * number, 1) for number in range(1, 11)), external_annotations=marks
     )
     assert rows(
         connection, "SELECT step, start_ordinal, end_ordinal FROM memory_steps ORDER BY step"
     ) == [(0, 0, 2), (1, 2, 6), (2, 6, 8), (3, 8, 10)]
 
 
-def test_a_released_segment_has_no_pool_of_another(memory):
+def test_a_released_segment_does_not_get_the_pool_of_another(memory):
     connection = memory.of(
         event("segment_free", 0x900000, 0x1000),
         segments=[segment(0x1000, ("inactive", 512, 0), segment_pool_id=(7, 9))],
@@ -506,7 +506,7 @@ def test_a_released_segment_has_no_pool_of_another(memory):
     ]  # fmt: skip
 
 
-def test_sizes_that_no_memory_has_are_refused(memory):
+def test_impossible_sizes_are_refused(memory):
     for size in (-5, 1 << 62):
         memory.write(snapshot(event("alloc", 0x1000, size)))
         with pytest.raises(ingest.IngestError, match=f"action 0 of device 0 is of {size:,} bytes"):
@@ -514,7 +514,7 @@ def test_sizes_that_no_memory_has_are_refused(memory):
 
 
 def instants(memory: Memory, *args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-    """A trace of `[memory]` events, a microsecond apart."""
+    """Add a trace of `[memory]` events that are a microsecond apart."""
     events = [
         {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": each}
         for at, each in enumerate(args)
@@ -523,7 +523,7 @@ def instants(memory: Memory, *args: dict[str, Any]) -> duckdb.DuckDBPyConnection
     return memory.add()
 
 
-def test_odd_memory_events_of_a_trace_cost_only_themselves(memory):
+def test_only_invalid_memory_events_of_a_trace_are_ignored(memory):
     connection = instants(
         memory,
         {"Bytes": 100, "Addr": 1, "Device Type": 1},
@@ -543,7 +543,7 @@ def test_odd_memory_events_of_a_trace_cost_only_themselves(memory):
     assert rows(connection, "SELECT count(*) FROM other_events") == [(4,)]
 
 
-def test_totals_that_some_events_lack_are_absent_there(memory):
+def test_totals_are_null_for_events_that_did_not_record_them(memory):
     totals = {"Device Type": 1, "Device Id": 0}
     connection = instants(
         memory,
@@ -574,11 +574,11 @@ def test_settings_that_are_secrets_are_redacted(memory):
     connection = memory.of(event("alloc", 1, 1), allocator_settings={"auth_token": "abcdefgh"})
     assert rows(connection, "SELECT value FROM allocator_settings") == [("[redacted]",)]
     ((warnings,),) = rows(connection, "SELECT warnings FROM sources")
-    assert "1 text held what looks like a secret: redacted" in warnings
+    assert "redacted what looks like a secret in 1 text" in warnings
 
 
 @pytest.mark.parametrize(("address", "size"), [((1 << 64) - 512, 512), (0x1000, -5)])
-def test_segments_that_no_memory_has_cost_only_their_file(memory, address, size):
+def test_impossible_segments_fail_only_their_file(memory, address, size):
     memory.write(snapshot(event("alloc", 0x1000, 1)), "rank0.pickle")
     odd = segment(0x1000, ("inactive", 512, 0)) | {"address": address, "total_size": size}
     memory.write(snapshot(event("alloc", 0x2000, 7), segments=[odd]), "rank1.pickle")
@@ -589,7 +589,7 @@ def test_segments_that_no_memory_has_cost_only_their_file(memory, address, size)
     ]  # fmt: skip
 
 
-def test_without_segments_what_is_reserved_is_not_known(memory):
+def test_reserved_memory_is_not_known_without_segments(memory):
     connection = memory.of(event("alloc", 0x1000, 5))
     assert rows(connection, "SELECT peak_bytes, peak_reserved_bytes FROM memory_peak") == [
         (5, None)

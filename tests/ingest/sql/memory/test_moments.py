@@ -1,4 +1,4 @@
-"""Moments of memory: rows of `memory_timeline`, which macros take by the name of a relation."""
+"""Moments of memory: rows of `memory_timeline`, passed to macros by the name of a relation."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def store(sampled: Samples) -> ingest.Store:
 
 @pytest.fixture(scope="module")
 def connection(store: ingest.Store) -> duckdb.DuckDBPyConnection:
-    """With the view `picked`: the peak and the end of each device of each run."""
+    """A connection with the view `picked`: the peak and the end of each device of each run."""
     opened = ingest.connect(store.path)
     opened.execute(
         """
@@ -48,7 +48,7 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str, *values: object) -> 
 
 
 @pytest.mark.parametrize("macro", MACROS)
-def test_many_moments_at_once_are_as_each_alone(connection, macro):
+def test_many_moments_return_the_same_rows_as_each_moment_alone(connection, macro):
     found = rows(connection, f"FROM {macro.format('picked')} ORDER BY ALL")
     moments = rows(connection, "SELECT run_id, device_type, device, ordinal FROM picked")
     assert len(moments) >= 7
@@ -66,7 +66,7 @@ def test_many_moments_at_once_are_as_each_alone(connection, macro):
     assert sorted(map(repr, alone)) == sorted(map(repr, found))
 
 
-def test_owners_add_up_to_what_was_in_use(connection):
+def test_owners_add_up_to_the_memory_in_use(connection):
     sums = rows(
         connection,
         "SELECT used_bytes, level, sum(owner.bytes)::BIGINT FROM picked "
@@ -77,7 +77,7 @@ def test_owners_add_up_to_what_was_in_use(connection):
     assert [row for row in sums if row[0] != row[2]] == []
 
 
-def test_the_moment_of_each_device_at_a_time(store, connection):
+def test_memory_moments_returns_the_last_action_of_each_device(store, connection):
     run = store.find("h100_owlv2")
     ((first, last),) = rows(
         connection, "SELECT min(first_ns), max(last_ns) FROM memory_peak WHERE run_id = $1", run
@@ -94,7 +94,7 @@ def test_the_moment_of_each_device_at_a_time(store, connection):
     assert rows(connection, moments, store.find("private_pools"), last) == []
 
 
-def test_a_device_is_that_of_other_tables(store, connection):
+def test_devices_match_those_of_other_tables(store, connection):
     joined = rows(
         connection,
         "SELECT device, device_label(device_type, device), activities > 0 FROM memory_peak "
@@ -105,7 +105,7 @@ def test_a_device_is_that_of_other_tables(store, connection):
     assert rows(connection, "SELECT device_label('cpu', NULL)") == [("cpu",)]
 
 
-def test_what_is_not_known_says_so(connection):
+def test_unknown_owners_have_names_in_parentheses(connection):
     names = rows(connection, "SELECT DISTINCT name, is_known FROM memory_by_owner")
     assert {name for name, is_known in names if not is_known} == {
         "(before the trace)", "(no stack)", "(no module)", "(no operator)", "(no category)",
@@ -113,12 +113,12 @@ def test_what_is_not_known_says_so(connection):
     assert [name for name, is_known in names if is_known and name.startswith("(")] == []
 
 
-def test_the_stacks_hold_all_that_was_in_use(connection):
-    """Each allocation in its stack, or its modules and operator, and what was there before."""
-    [(stacks, places)] = rows(
+def test_stacks_account_for_all_memory_in_use(connection):
+    """The sum includes allocations without a stack, and memory from before the trace."""
+    [(used_bytes, stacks)] = rows(
         connection,
         "SELECT sum(value), count(*) FILTER (frames <> [no_stack()]) "
         "FROM memory_stacks_at('picked')",
     )
-    assert rows(connection, "SELECT sum(used_bytes) FROM picked") == [(stacks,)]
-    assert places > 50
+    assert rows(connection, "SELECT sum(used_bytes) FROM picked") == [(used_bytes,)]
+    assert stacks > 50

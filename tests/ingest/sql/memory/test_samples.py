@@ -1,4 +1,4 @@
-"""Memory of real files: against a plain replay, published figures, and torch's own sums."""
+"""Memory of real files, compared with a plain replay, published numbers and torch's own sums."""
 
 import bisect
 import gzip
@@ -15,7 +15,7 @@ import ingest
 from tests.ingest.sql.memory.replay import replay
 from tests.samples import SNAPSHOTS, Samples
 
-FIGURES = {
+PUBLISHED = {
     "full_history_annotations": {
         "start_bytes": 0,
         "peak_bytes": 1_783_664_516,
@@ -58,11 +58,13 @@ def rows(
     return connection.execute(query, list(parameters)).fetchall()
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_published_figures(memory_store, connection, name):
-    run, figures = memory_store.find(name), FIGURES[name]
-    found = rows(connection, f"SELECT {', '.join(figures)} FROM memory_peak WHERE run_id = $1", run)
-    assert found == [tuple(figures.values())]
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_numbers_are_reproduced(memory_store, connection, name):
+    run, published = memory_store.find(name), PUBLISHED[name]
+    found = rows(
+        connection, f"SELECT {', '.join(published)} FROM memory_peak WHERE run_id = $1", run
+    )
+    assert found == [tuple(published.values())]
     assert rows(
         connection,
         "SELECT segments, bytes, inactive_bytes, stranded_bytes FROM fragmentation "
@@ -71,7 +73,7 @@ def test_published_figures(memory_store, connection, name):
     ) == [TOTALS[name]]
 
 
-def test_the_top_lines_of_code_at_the_peak(memory_store, connection):
+def test_memory_by_owner_ranks_lines_of_code_at_the_peak(memory_store, connection):
     def top(name: str) -> dict[str, tuple[int, int]]:
         found = rows(
             connection,
@@ -113,19 +115,19 @@ def test_a_snapshot_is_replayed_as_memory_viz_does(memory_store, connection, sam
     assert rows(connection, peak, run) == [(expected.start_bytes, *expected.peak)]
 
 
-def test_a_file_that_is_not_as_torch_wrote_it_is_said_so(connection):
-    odd = "the file is not as PyTorch wrote it"
-    said = dict(
+def test_a_snapshot_that_was_changed_has_a_warning(connection):
+    changed = "the file may have been changed since PyTorch wrote it"
+    found = dict(
         rows(
             connection,
             "SELECT name, array_to_string(warnings, '; ') FROM sources JOIN runs "
             "USING (run_id) WHERE kind = 'memory_snapshot'",
         )
     )
-    assert {name for name, warnings in said.items() if odd in warnings} == {
+    assert {name for name, warnings in found.items() if changed in warnings} == {
         "trimmed", "inconsistent_synthetic", "cpp_pickler_protocol2",
     }  # fmt: skip
-    assert "has no history" in said["private_pools_no_history"]
+    assert "has no history" in found["private_pools_no_history"]
 
 
 def test_owners_add_up_to_the_peak_at_every_level(connection):
@@ -142,7 +144,7 @@ def test_owners_add_up_to_the_peak_at_every_level(connection):
 
 
 @pytest.mark.parametrize("name", TRACES_WITH_TOTALS)
-def test_the_curve_of_a_trace_is_the_totals_it_recorded(memory_store, connection, sampled, name):
+def test_the_curve_of_a_trace_equals_its_recorded_totals(memory_store, connection, sampled, name):
     [path] = sampled.files(name)
     text = gzip.decompress(path.read_bytes())
     events = [e for e in json.loads(text)["traceEvents"] if e.get("name") == "[memory]"]
@@ -164,12 +166,12 @@ def test_the_curve_of_a_trace_is_the_totals_it_recorded(memory_store, connection
             assert after - before == change
 
 
-def test_old_traces_without_totals_are_integrated(memory_store, connection, sampled):
+def test_traces_without_totals_are_summed_up(memory_store, connection, sampled):
     [path] = sampled.files(WITHOUT_TOTALS)
     text = gzip.decompress(path.read_bytes())
     events = [e for e in json.loads(text)["traceEvents"] if e.get("name") == "[memory]"]
     changes = [e["args"]["Bytes"] for e in events if e["args"]["Device Type"] == 1]
-    sums = [sum(changes[: place + 1]) for place in range(len(changes))]
+    sums = list(itertools.accumulate(changes))
     ((start, peak, allocations),) = rows(
         connection,
         "SELECT start_bytes, peak_bytes, allocations FROM memory_peak "
@@ -180,7 +182,7 @@ def test_old_traces_without_totals_are_integrated(memory_store, connection, samp
     assert allocations == 0
 
 
-def test_memory_of_operators_is_what_torch_counts(memory_store, connection, samples):
+def test_memory_by_op_equals_torchs_counts(memory_store, connection, samples):
     expected = samples / "expected" / "key_averages" / "flux_eager_full.key_averages.json.gz"
     averages = json.loads(gzip.decompress(expected.read_bytes()))["key_averages"]
     annotations = {
@@ -192,8 +194,8 @@ def test_memory_of_operators_is_what_torch_counts(memory_store, connection, samp
         )
     }
     found = {
-        op: figures
-        for op, *figures in rows(
+        op: counts
+        for op, *counts in rows(
             connection,
             "SELECT op, calls, total_bytes, self_bytes FROM memory_by_op WHERE run_id = $1",
             memory_store.find("flux_eager_full"),
@@ -206,7 +208,7 @@ def test_memory_of_operators_is_what_torch_counts(memory_store, connection, samp
         compared += 1
         calls, total, own = found[name]
         assert (name, calls, total) == (name, average["count"], average["cpu_memory_usage"])
-        if name not in annotations:  # of which torch takes off the Python frames inside
+        if name not in annotations:  # torch subtracts the Python frames inside annotations
             assert (name, own) == (name, average["self_cpu_memory_usage"])
     assert compared > 90
 
@@ -252,11 +254,11 @@ def test_a_memory_timeline_has_categories_and_no_addresses(memory_store, connect
     )
     numbers = Counter(action for _, action, _, _ in recorded)
     names = ("PREEXISTING", "CREATE", "INCREMENT_VERSION", "DESTROY")
-    assert actions == {name: numbers[place] for place, name in enumerate(names, 1)}
+    assert actions == {name: numbers[code] for code, name in enumerate(names, 1)}
 
 
 @pytest.mark.parametrize("name", ["train_ctx512", "full_history_annotations"])
-def test_what_is_drawn_of_a_curve_is_the_curve(memory_store, connection, samples, name):
+def test_a_drawn_curve_matches_the_full_curve(memory_store, connection, samples, name):
     snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
     expected, run = replay(snapshot), memory_store.find(name)
     arguments = (run, 0, "cuda", 0, "order", 0, len(expected.curve), 200)
@@ -326,19 +328,19 @@ def test_the_largest_allocations_are_drawn_over_their_lives(
         in_use = [ordinal for ordinal, bands in moments.items() if one in (b[0] for b in bands)]
         assert in_use == seen[one]
     by_age = sorted(drawn, key=lambda one: (lives[one][1], one))
-    places = {band[0]: band[1] for bands in moments.values() for band in bands}
-    assert [places[one] for one in by_age] == list(range(len(drawn)))
+    ordinals = {band[0]: band[1] for bands in moments.values() for band in bands}
+    assert [ordinals[one] for one in by_age] == list(range(len(drawn)))
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_advice_of_fragmentation_is_about_what_is_free_beside_allocations_at_the_peak(
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_fragmentation_advice_counts_free_memory_in_used_segments_at_the_peak(
     memory_store, connection, samples, name
 ):
     snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
     expected = replay(snapshot)
     peak = expected.peak[1]
     segments = {each["address"]: each["total_size"] for each in snapshot["segments"]}
-    for event in reversed(snapshot["device_traces"][0][peak + 1 :]):  # back from the end
+    for event in reversed(snapshot["device_traces"][0][peak + 1 :]):  # backwards from the end
         if event["action"] == "segment_alloc":
             del segments[event["addr"]]
         elif event["action"] == "segment_free":
@@ -362,7 +364,7 @@ def test_advice_of_fragmentation_is_about_what_is_free_beside_allocations_at_the
     ]
 
 
-def test_memory_at_a_moment_is_the_curve_at_that_moment(memory_store, connection):
+def test_allocations_at_a_moment_add_up_to_the_curve(memory_store, connection):
     run = memory_store.find("train_ctx512")
     for moment in (1783874667683056_000, 1783874667700000_000, 1783874667912969_000):
         ((expected,),) = rows(
@@ -379,7 +381,7 @@ def test_memory_at_a_moment_is_the_curve_at_that_moment(memory_store, connection
         assert rows(connection, held, run, moment) == [(expected,)]
 
 
-def test_the_layout_fills_what_the_allocator_holds(memory_store, connection):
+def test_the_layout_fills_the_reserved_memory(memory_store, connection):
     run = memory_store.find("train_ctx512")
     for ordinal in (-1, 3485, 12_000, 22_331):
         found = rows(
@@ -403,7 +405,7 @@ def test_the_layout_fills_what_the_allocator_holds(memory_store, connection):
         assert least > 0
 
 
-def test_two_runs_side_by_side(memory_store, connection):
+def test_memory_diff_compares_two_runs(memory_store, connection):
     base, other = memory_store.find("train_ctx128"), memory_store.find("train_ctx512")
     found = {
         (level, name): (before, after, change)
@@ -416,7 +418,7 @@ def test_two_runs_side_by_side(memory_store, connection):
     }
     assert found["curve", "peak"] == (7_013_335_044, 12_426_629_128, 5_413_294_084)
     assert found["frame", "model.py:39 forward"][1] == 2_179_563_520
-    lines = [figures for (level, _), figures in found.items() if level == "frame"]
+    lines = [sizes for (level, _), sizes in found.items() if level == "frame"]
     assert sum(before for before, _, _ in lines) == 7_013_335_044
     assert sum(after for _, after, _ in lines) == 12_426_629_128
     same = rows(connection, "FROM memory_diff($1, $1) WHERE change_bytes <> 0", base)

@@ -1,6 +1,7 @@
-"""The metrics of a run from the raw events of its trace, in plain Python: no code of the product.
+"""The metrics of a run from the raw events of its trace, in plain Python.
 
-Intervals are pairs of integers, ns since whatever the trace counts from.
+This module uses none of tracehouse's own code. Intervals are pairs of integers: ns on the trace's
+clock.
 """
 
 import gzip
@@ -17,7 +18,7 @@ Interval = tuple[int, int]
 
 KERNEL = {"kernel", "Kernel"}
 COPY = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
-MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work"}  # else a kernel
+MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work"}  # all other events are kernels
 LAUNCH = {"cuda_runtime", "cuda_driver", "Runtime", "mtia_runtime"}
 OP = {"cpu_op", "Operator"}
 HOST = {*LAUNCH, *OP, "user_annotation", "python_function"}
@@ -25,7 +26,7 @@ WRAPPER = re.compile(
     r"Torch-Compiled Region|CompiledFunction|CompiledFxGraph|## Call CompiledFxGraph|TorchDynamo |"
     r"autograd::engine::evaluate_function|ProfilerStep"
 )
-COLLECTIVE = re.compile(  # of libraries, of symmetric memory, and of programs of their own
+COLLECTIVE = re.compile(  # of libraries, of symmetric memory, and custom ones
     r"[nrh]ccl|cncl|oneccl|nvshmem|mscclpp|multimem_|lamport|userbuffers|quick_?reduce|"
     r"shot_?all_?(reduce|gather)|cross_device_|allreduce_fusion|deep_ep::|\bmori[:_]|"
     r"triton_all_reduce",
@@ -34,14 +35,14 @@ COLLECTIVE = re.compile(  # of libraries, of symmetric memory, and of programs o
 
 
 def read(path: Path) -> list[Event]:
-    """The complete events of a trace, times as `start` and `end` in ns."""
+    """Return the complete events of a trace, with `start` and `end` in ns."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
         content = json.loads(file.read(), parse_float=Decimal)
     return complete(content["traceEvents"] if isinstance(content, dict) else content)
 
 
 def complete(events: Iterable[Event]) -> list[Event]:
-    """Of these the complete ones, with their times in ns."""
+    """Return the complete events among these, with `start` and `end` in ns."""
     return [
         {
             **event,
@@ -65,7 +66,7 @@ def ns(microseconds: Any) -> int:
 
 
 def merged(intervals: Iterable[Interval]) -> list[Interval]:
-    """Their union, as intervals that do not touch."""
+    """Return the union of the intervals, as intervals that do not touch."""
     found: list[Interval] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:
@@ -76,13 +77,13 @@ def merged(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def length(intervals: Iterable[Interval], window: Interval | None = None) -> int:
-    """Their sum, as far as they lie in the window."""
+    """Return the total length of the intervals inside the window."""
     first, last = window or (-(1 << 62), 1 << 62)
     return sum(max(min(end, last) - max(start, first), 0) for start, end in intervals)
 
 
 def steps_of(events: list[Event], name: str | None) -> list[Interval]:
-    """Windows: the profiler's steps, calls of an annotation or module `name`, or the recording."""
+    """Return the profiler's steps, the calls of annotation or module `name`, or the recording."""
     if name is None:
         inside = [e for e in events if e["cat"] in HOST | KERNEL | COPY]
         return [(min(e["start"] for e in inside), max(e["end"] for e in inside))]
@@ -102,11 +103,11 @@ def steps_of(events: list[Event], name: str | None) -> list[Interval]:
 
 
 def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
-    """The metrics of each device, or under None those of the host where there is no device."""
+    """Return the metrics of each device, or of the host, under None, if there is no device."""
     steps = steps_of(events, step_name)
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:
-        return {None: _host(events, steps, whole=step_name is None)}
+        return {None: _host(events, steps, without_steps=step_name is None)}
     calls: dict[int, Event] = {}
     for event in events:
         correlation = (event.get("args") or {}).get("correlation")
@@ -118,23 +119,25 @@ def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict
         event["call"] = calls.get(arguments.get("correlation"))
         groups[int(arguments.get("device", event["pid"]))].append(event)
     return {
-        number: _device(group, steps, bool(calls), whole=step_name is None)
+        number: _device(group, steps, bool(calls), without_steps=step_name is None)
         for number, group in groups.items()
     }
 
 
 def _device(
-    activities: list[Event], steps: list[Interval], launches: bool, whole: bool
+    activities: list[Event], steps: list[Interval], launches: bool, without_steps: bool
 ) -> dict[str, Any]:
-    def asked(event: Event) -> int:
+    def launch_start(event: Event) -> int:
         return int((event["call"] or event)["start"])
 
-    ours = [e for e in activities if whole or any(s <= asked(e) < t for s, t in steps)]
+    ours = [
+        e for e in activities if without_steps or any(s <= launch_start(e) < t for s, t in steps)
+    ]
     metrics, window = _frame([(e["start"], e["end"]) for e in ours], steps)
     inside = [
         e
         for e in activities
-        if length([(e["start"], e["end"])], window)  # nothing lasts in a window of no length
+        if length([(e["start"], e["end"])], window)  # empty if the window has no length
         or (e["start"] == e["end"] and window[0] <= e["start"] <= window[1])
     ]
     classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
@@ -175,14 +178,14 @@ def _device(
 
 
 def class_of(event: Event) -> str:
-    """Compute, communication or copy."""
+    """Return the class of a device event: compute, communication or copy."""
     if event["cat"] in COPY:
         return "copy"
     return "communication" if COLLECTIVE.search(event["name"]) else "compute"
 
 
 def outermost(events: list[Event]) -> dict[str, list[Event]]:
-    """What the host did: outermost operators by their layer, and calls of compiled graphs."""
+    """Return the host's outermost operators by layer, and its calls of compiled graphs."""
     layers: dict[str, list[Event]] = {
         "work": [],
         "compiled_code": [],
@@ -206,14 +209,14 @@ def outermost(events: list[Event]) -> dict[str, list[Event]]:
     return layers
 
 
-def _host(events: list[Event], steps: list[Interval], whole: bool) -> dict[str, Any]:
+def _host(events: list[Event], steps: list[Interval], without_steps: bool) -> dict[str, Any]:
     layers = outermost(events)
     spans = {layer: [(e["start"], e["end"]) for e in members] for layer, members in layers.items()}
     ours = [
         (s, e)
         for members in spans.values()
         for s, e in members
-        if whole or any(first <= s < last for first, last in steps)
+        if without_steps or any(first <= s < last for first, last in steps)
     ]
     metrics, window = _frame(ours, steps)
     work = merged(spans["work"])
@@ -244,8 +247,8 @@ def _layer(name: str) -> str:
     return "loading" if name.startswith("enumerate(DataLoader)") else "work"
 
 
-def _frame(asked: list[Interval], steps: list[Interval]) -> tuple[dict[str, int], Interval]:
-    window, wall = window_of(asked, steps)
+def _frame(launched: list[Interval], steps: list[Interval]) -> tuple[dict[str, int], Interval]:
+    window, wall = window_of(launched, steps)
     metrics = {
         "wall_ns": wall[1] - wall[0],
         "lead_ns": window[0] - wall[0],
@@ -255,10 +258,10 @@ def _frame(asked: list[Interval], steps: list[Interval]) -> tuple[dict[str, int]
     return metrics, window
 
 
-def window_of(asked: list[Interval], steps: list[Interval]) -> tuple[Interval, Interval]:
-    """The window of what the steps asked for, and the wall time around it and the steps."""
+def window_of(launched: list[Interval], steps: list[Interval]) -> tuple[Interval, Interval]:
+    """Return the window of the work that the steps launched, and the wall time around both."""
     first, last = min(s for s, _ in steps), max(e for _, e in steps)
     window = (last, last)
-    if asked:
-        window = (min(s for s, _ in asked), max(e for _, e in asked))
+    if launched:
+        window = (min(s for s, _ in launched), max(e for _, e in launched))
     return window, (min(first, window[0]), max(last, window[1]))

@@ -1,4 +1,4 @@
-"""Which run each run follows."""
+"""The previous run of each run."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.conftest import Traces
 DAY_NS = 86_400 * 10**9
 
 
-def test_the_run_before_is_of_the_same_model_and_if_it_can_be_of_the_same_device(
+def test_the_previous_run_has_the_same_model_and_preferably_the_same_device(
     traces: Traces,
 ) -> None:
     ids: dict[str | None, str | None] = {None: None}

@@ -1,4 +1,4 @@
-"""The list of runs, and the times of their steps, against small traces worked out by hand."""
+"""The list of runs and the times of their steps, checked by hand on small traces."""
 
 import ingest
 from tests.builders import diff_traces
@@ -24,13 +24,13 @@ def test_a_run_is_listed_with_its_labels_and_its_median_step(traces: Traces) -> 
     assert (len(times), times[0]) == (2, diff_traces.WALL[0])
 
 
-def test_without_steps_there_is_no_time_of_one(traces: Traces) -> None:
+def test_a_run_without_steps_has_no_step_times(traces: Traces) -> None:
     connection = traces.add([op("a", 1, 5)])
     assert connection.execute(LISTED).fetchall() == [(None, None, None, None)]
     assert connection.execute("FROM run_step_times").fetchall() == []
 
 
-def test_of_many_steps_the_longest_of_each_stretch_is_kept(traces: Traces) -> None:
+def test_many_steps_are_reduced_to_the_longest_of_each_group(traces: Traces) -> None:
     durations = [10 + (7 * number) % 31 for number in range(130)]  # µs
     events = []
     for number, dur in enumerate(durations):
@@ -38,8 +38,8 @@ def test_of_many_steps_the_longest_of_each_stretch_is_kept(traces: Traces) -> No
         events.append(host(f"ProfilerStep#{number}", "user_annotation", begin, dur))
         events.append(op("a", begin + 1, dur - 2))
     [(_, times)] = traces.add(events).execute("FROM run_step_times").fetchall()
-    stretches: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for number, dur in enumerate(durations):
-        stretches.setdefault(number * 60 // 130, []).append(1000 * dur)
-    assert times == [max(stretch) for stretch in stretches.values()]
+        groups.setdefault(number * 60 // 130, []).append(1000 * dur)
+    assert times == [max(group) for group in groups.values()]
     assert len(times) == 60

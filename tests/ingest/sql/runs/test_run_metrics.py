@@ -1,4 +1,4 @@
-"""The metrics of runs: against plain Python on every sample, and small traces for each meaning."""
+"""The metrics of runs, compared with plain Python on every sample and checked on small traces."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.ingest.sql.runs import metrics_in_python
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 FLUX = "nn.Module: FluxTransformer2DModel_0"
-SAMPLES = {  # number of steps, how they are found, what they are: read off the traces
+SAMPLES = {  # number of steps, how they are found, their name: read from the traces
     "alexnet_cuda_sync": (1, "run", None),
     "b200_gptoss": (1, "run", None),
     "cpu_only": (1, "ProfilerStep", "ProfilerStep"),
@@ -62,7 +62,7 @@ def pair(compared: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    """Rows by their columns' names."""
+    """Return the rows as dictionaries by column name."""
     relation = connection.sql(query)
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
@@ -70,7 +70,7 @@ def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, An
 def with_causes(
     rows: list[dict[str, Any]], parts: list[dict[str, Any]], ns: str
 ) -> list[dict[str, Any]]:
-    """Each row with the idle time by cause, as `bubble_host_ns`, of its device."""
+    """Add the idle time of the row's device by cause, such as `bubble_host_ns`, to each row."""
     return [
         row
         | {
@@ -84,7 +84,7 @@ def with_causes(
 
 
 def adds_up(metrics: dict[str, Any]) -> None:
-    """What holds of every row, in totals as in metrics per step."""
+    """Check the sums that hold in every row, both of totals and of metrics per step."""
     f = {name: value or 0 for name, value in metrics.items()}
     assert f["wall_ns"] == f["lead_ns"] + f["span_ns"] + f["tail_ns"]
     assert f["span_ns"] == f["busy_ns"] + f["bubble_ns"]
@@ -97,7 +97,7 @@ def adds_up(metrics: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_figures_of_a_sample_are_exact(
+def test_metrics_of_a_sample_are_exact(
     name: str, sampled: Samples, sample_store: Path, compared: Path
 ) -> None:
     [path] = sampled.files(name)
@@ -138,21 +138,21 @@ def test_every_sample_is_tested(sampled: Samples) -> None:
 def differences(
     connection: duckdb.DuckDBPyConnection, base: str, other: str, more: str = ""
 ) -> dict[str, dict[str, Any]]:
-    """The rows of `run_diff` of the runs of these names, by metric; checked to add up."""
+    """Return the rows of `run_diff` for runs of these names, by metric. Check that parts add up."""
     ids = [
         connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchall()[0][0]
         for name in (base, other)
     ]
     found = rows(connection, f"FROM run_diff('{ids[0]}', '{ids[1]}'{more})")
     assert [row["ordinal"] for row in found] == list(range(1, len(found) + 1))
-    by_figure = {row["metric"]: row for row in found}
+    by_metric = {row["metric"]: row for row in found}
     for column in ("base", "other", "change"):
         parts = [row[column] or 0 for row in found if row["is_part"]]
-        assert sum(parts) == by_figure["wall"][column]
-    return by_figure
+        assert sum(parts) == by_metric["wall"][column]
+    return by_metric
 
 
-def test_a_difference_worked_out_by_hand(traces: Traces) -> None:
+def test_run_diff_matches_differences_calculated_by_hand(traces: Traces) -> None:
     traces.add(diff_traces.eager(), "eager", **diff_traces.DEVICE)
     connection = traces.add(diff_traces.compiled(), "compiled", **diff_traces.DEVICE)
     found = differences(connection, "eager", "compiled")
@@ -172,15 +172,15 @@ def test_a_difference_worked_out_by_hand(traces: Traces) -> None:
     assert found["compiled_code"]["base"] is None
 
 
-def test_a_run_differs_from_itself_by_nothing(pair: duckdb.DuckDBPyConnection) -> None:
+def test_a_run_does_not_differ_from_itself(pair: duckdb.DuckDBPyConnection) -> None:
     assert all(not row["change"] for row in differences(pair, EAGER, EAGER).values())
 
 
 def test_eager_against_compiled(pair: duckdb.DuckDBPyConnection) -> None:
     found = differences(pair, EAGER, f"{COMPILED}-rank0")
     assert found["steps"]["base"] == found["steps"]["other"] == 2
-    # Two calls of FluxTransformer2DModel, of 7,766,553 and 4,142,679 ns, 121,481 between them; two
-    # of OptimizedModule, of 1,184,396 and 955,536, 111,396 between.
+    # Two calls of FluxTransformer2DModel take 7,766,553 and 4,142,679 ns, with 121,481 ns between
+    # them. Two of OptimizedModule take 1,184,396 and 955,536 ns, with 111,396 ns between them.
     assert (found["wall"]["base"], found["wall"]["other"]) == (4_142_679, 955_536)
     assert found["min_wall"]["base"] == 4_142_679
     assert found["max_wall"]["base"] == 7_766_553
@@ -265,12 +265,12 @@ def test_steps_are_an_outermost_module_that_repeats(traces: Traces) -> None:
     "calls",
     [
         [(10, 10, 1)],  # once
-        [(10, 10, 1), (80, 10, 1)],  # little of the time from the first to the last
-        [(10, 30, 1), (30, 30, 2)],  # two threads at a time
-        [(10, 50, 1), (20, 30, 1)],  # one in another
+        [(10, 10, 1), (80, 10, 1)],  # a small part of the time from first to last
+        [(10, 30, 1), (30, 30, 2)],  # on two threads at the same time
+        [(10, 50, 1), (20, 30, 1)],  # one inside the other
     ],
 )
-def test_no_steps_are_found_where_nothing_follows_itself(
+def test_no_steps_are_found_without_successive_calls(
     traces: Traces, calls: list[tuple[int, int, int]]
 ) -> None:
     annotations = [host("part", "user_annotation", s, d, tid=tid) for s, d, tid in calls]
@@ -278,9 +278,9 @@ def test_no_steps_are_found_where_nothing_follows_itself(
     assert found == [("run", None, None, 0, 100_000)]
 
 
-def test_what_runs_outside_of_the_steps_is_told_apart(traces: Traces) -> None:
+def test_work_outside_of_the_steps_is_counted_separately(traces: Traces) -> None:
     calls = [
-        Call("aten::before", (-100, 20), "before", (-90, 100)),  # it ends in the window
+        Call("aten::before", (-100, 20), "before", (-90, 100)),  # ends in the window
         Call("aten::first", (10, 20), "first", (5, 50)),
         Call("aten::late", (110, 20), "late", (50, 40)),  # launched after the step, ran in it
         Call("aten::last", (60, 20), "last", (200, 10), stream=9),
@@ -292,7 +292,7 @@ def test_what_runs_outside_of_the_steps_is_told_apart(traces: Traces) -> None:
     )
     adds_up(metrics)
     [totals] = rows(connection, "FROM run_totals")
-    # Window: from the start of `first` to the end of `last`; of `before` 5 µs lie in it.
+    # The window is from the start of `first` to the end of `last`, with 5 µs of `before`.
     expected = {
         "wall_ns": 210_000,
         "lead_ns": 5_000,
@@ -300,14 +300,14 @@ def test_what_runs_outside_of_the_steps_is_told_apart(traces: Traces) -> None:
         "tail_ns": 0,
         "busy_ns": 95_000,
         "compute_ns": 105_000,
-        "overlap_ns": 10_000,  # `before` and `late`, 5 each, beside `first`
+        "overlap_ns": 10_000,  # 5 µs each of `before` and `late`, during `first`
         "bubble_ns": 110_000,
         "bubbles": 1,
         "kernels": 4,
     }
     assert {key: totals[key] for key in expected} == expected
     assert metrics["outside_busy_ns"] == 102_000  # 95 of `before`, 7 of `after`
-    # `before` and `late` were launched outside of the step: its own are `first` and `last`.
+    # The step launched `first` and `last`, but not `before` and `late`.
     assert (metrics["kernels"], metrics["compute_ns"]) == (2, 60_000)
 
 
@@ -325,7 +325,7 @@ KERNELS = st.builds(
 
 @pytest.fixture(scope="module")
 def one_store(tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """A place for the traces of all examples, in one store."""
+    """One store for the traces of all examples."""
     directory = tmp_path_factory.mktemp("any")
     return Traces(directory, ingest.Store(directory / "store"))
 
@@ -334,7 +334,7 @@ def one_store(tmp_path_factory: pytest.TempPathFactory) -> Traces:
 @settings(max_examples=20, deadline=None)
 @example([Call("aten::op", (199, 4), "gemm", (141, 60))], 1)  # launched as the last step ends
 @given(calls=st.lists(KERNELS, min_size=1, max_size=12), steps=st.integers(1, 3))
-def test_figures_of_any_trace_add_up(one_store: Traces, calls: list[Call], steps: int) -> None:
+def test_metrics_of_any_trace_add_up(one_store: Traces, calls: list[Call], steps: int) -> None:
     events = diff_traces.trace(calls, 200, steps)
     run_id = one_store.store.add(one_store.write(events)).run_id
     with ingest.connect(one_store.store.path) as connection:

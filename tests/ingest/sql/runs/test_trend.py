@@ -1,4 +1,4 @@
-"""Metrics over time: a series whose change is known."""
+"""Metrics over time, in a series with a known change."""
 
 from typing import Any
 
@@ -11,61 +11,61 @@ from tests.conftest import Traces
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
-EAGER_US = [1000, 1010, 990, 1500, 1000, 1010]  # one is out of line, and changes nothing
+EAGER_US = [1000, 1010, 990, 1500, 1000, 1010]  # one outlier, which is not a change point
 COMPILED_US = [800, 810, 790, 800, 800]
 
 
 @pytest.fixture(scope="module")
 def series(tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """A store with eleven runs of a model, the last five compiled, among three of another."""
+    """A store with eleven runs of a model, the last five compiled, and three runs of another."""
     directory = tmp_path_factory.mktemp("series")
     traces = Traces(directory, ingest.Store(directory / "store"))
 
-    def add(place: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str) -> None:
+    def add(hour: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str) -> None:
         file = traces.write(
             diff_traces.trace(calls, step_us, 2),
             name,
-            baseTimeNanoseconds=FIRST_NS + place * HOUR_NS,
+            baseTimeNanoseconds=FIRST_NS + hour * HOUR_NS,
             **diff_traces.DEVICE,
         )
         traces.store.add(file, AddOptions(model=model, tags={"branch": "main"}))
 
-    for place, step_us in enumerate(EAGER_US):
-        add(place, f"run{place:02}", diff_traces.EAGER, step_us, "flux")
-    for place, step_us in enumerate(COMPILED_US, len(EAGER_US)):
-        add(place, f"run{place:02}", diff_traces.COMPILED, step_us, "flux")
-    for place, step_us in ((2, 5000), (5, 6000), (8, 7000)):
-        add(place, f"other{place}", diff_traces.EAGER, step_us, "other")
+    for number, step_us in enumerate(EAGER_US):
+        add(number, f"run{number:02}", diff_traces.EAGER, step_us, "flux")
+    for number, step_us in enumerate(COMPILED_US, len(EAGER_US)):
+        add(number, f"run{number:02}", diff_traces.COMPILED, step_us, "flux")
+    for number, step_us in ((2, 5000), (5, 6000), (8, 7000)):
+        add(number, f"other{number}", diff_traces.EAGER, step_us, "other")
     return traces
 
 
-def asked(traces: Traces, query: str) -> list[tuple[Any, ...]]:
+def query_rows(traces: Traces, query: str) -> list[tuple[Any, ...]]:
     with ingest.connect(traces.store.path) as connection:
         return connection.sql(query).fetchall()
 
 
-def test_a_change_is_found_where_it_began(series: Traces) -> None:
-    found = asked(
+def test_a_change_point_is_the_first_changed_run(series: Traces) -> None:
+    found = query_rows(
         series,
         """
         SELECT name, before_median, before_spread, from_median, round(change_percent, 2)
         FROM trend WHERE is_change_point AND metric = 'wall'
         """,
     )
-    # Before: 1010, 990, 1500, 1000, 1010. From it on: 800, 810, 790, 800, 800.
+    # Before: 1010, 990, 1500, 1000, 1010. From this run: 800, 810, 790, 800, 800.
     assert found == [("run06", 1_010_000, 10_000, 800_000, -20.79)]
 
 
-def test_each_figure_has_changes_of_its_own(series: Traces) -> None:
-    found = asked(series, "SELECT metric, name FROM trend WHERE is_change_point")
+def test_each_metric_has_its_own_change_points(series: Traces) -> None:
+    found = query_rows(series, "SELECT metric, name FROM trend WHERE is_change_point")
     changed = {metric for metric, name in found}
     assert {name for _, name in found} == {"run06"}
     assert {"wall", "kernels", "launches", "bubble_host"} <= changed
-    assert not {"lead", "steps", "compute", "busy"} & changed  # 200 µs to 194 are 3 %
+    assert not {"lead", "steps", "compute", "busy"} & changed  # 200 to 194 µs is only 3 %
 
 
-def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> None:
-    found = asked(
+def test_trend_has_every_metric_of_every_run_in_order(series: Traces) -> None:
+    found = query_rows(
         series,
         """
         SELECT name, value, tags['branch'] FROM trend
@@ -73,8 +73,8 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
         """,
     )
     walls = [step_us * 1000 for step_us in EAGER_US + COMPILED_US]
-    assert found == [(f"run{place:02}", wall, "main") for place, wall in enumerate(walls)]
-    [(metrics, of_trend)] = asked(
+    assert found == [(f"run{number:02}", wall, "main") for number, wall in enumerate(walls)]
+    [(metrics, of_trend)] = query_rows(
         series,
         """
         SELECT
@@ -85,19 +85,19 @@ def test_a_trend_holds_every_figure_of_every_run_in_order(series: Traces) -> Non
     assert metrics == of_trend
 
 
-def test_runs_count_within_their_series_from_the_oldest(series: Traces) -> None:
-    found = asked(
+def test_runs_are_numbered_in_their_series_from_the_oldest(series: Traces) -> None:
+    found = query_rows(
         series,
         "SELECT series, list(name ORDER BY run_number) FROM run_series GROUP BY 1 ORDER BY 1",
     )
-    flux = [f"run{place:02}" for place in range(len(EAGER_US + COMPILED_US))]
+    flux = [f"run{number:02}" for number in range(len(EAGER_US + COMPILED_US))]
     assert [names for _, names in found] == [flux, ["other2", "other5", "other8"]]
     assert [name for name, _ in found] == ["flux, Test Device", "other, Test Device"]
-    numbers = asked(series, "SELECT DISTINCT run_number FROM trend WHERE model = 'other'")
+    numbers = query_rows(series, "SELECT DISTINCT run_number FROM trend WHERE model = 'other'")
     assert sorted(numbers) == [(1,), (2,), (3,)]
 
 
-def test_a_trend_reads_the_index_only(series: Traces) -> None:
-    [(_, plan)] = asked(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
+def test_trend_reads_only_the_index(series: Traces) -> None:
+    [(_, plan)] = query_rows(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
     assert names == {"index"}

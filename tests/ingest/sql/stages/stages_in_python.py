@@ -1,6 +1,6 @@
-"""The stages of pipelines' calls from the raw events of a trace, in plain Python, moment by moment.
+"""Stages of pipeline calls, computed in plain Python from the raw events of a trace.
 
-It knows one thread that calls pipelines. Causes of idle time are not told apart: they are `idle`.
+Only one thread may call pipelines. All causes of idle time are combined as `idle`.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ Cells = dict[Cell, Counter[str]]
 
 
 class Span(NamedTuple):
-    """A mark: its kind, what it names, and when it was open, ns."""
+    """A label of a trace: its kind, the name in it, and its start and end, ns."""
 
     kind: str
     label: str
@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 class Marks:
-    """The marks of a trace."""
+    """The labels of a trace."""
 
     def __init__(self, events: list[Event]) -> None:
         spans = []
@@ -41,14 +41,14 @@ class Marks:
                 self.calls.append(span)
 
     def call_at(self, time: int) -> int | None:
-        """The number of the call at this time, from 1."""
+        """Return the number of the call at a time, from 1."""
         for number, call in enumerate(self.calls, 1):
             if call.start <= time < call.end:
                 return number
         return None
 
     def cell_at(self, time: int, call: int) -> Cell:
-        """Where the host is in a call; `other` before and after it."""
+        """Return the cell of the host in a call at a time; `other` before and after the call."""
         outer = self.calls[call - 1]
         if not outer.start <= time < outer.end:
             return OTHER
@@ -70,14 +70,14 @@ class Marks:
         return max(around, key=lambda span: (span.start, -span.end), default=None)
 
     def divide(self, since: int, until: int, call: int) -> list[tuple[Cell, int]]:
-        """The host's time between, by cell."""
+        """Return the host time between two times, by cell."""
         edges = {time for span in self.spans for time in (span.start, span.end)}
         times = sorted({since, until} | {time for time in edges if since < time < until})
         return [(self.cell_at(start, call), end - start) for start, end in pairwise(times)]
 
 
 def host_times(events: list[Event]) -> dict[int, Counter[Cell]]:
-    """Call → cell → ns on the thread of the call."""
+    """Return call → cell → ns on the calling thread."""
     marks = Marks(events)
     found: dict[int, Counter[Cell]] = {}
     for number, call in enumerate(marks.calls, 1):
@@ -88,7 +88,7 @@ def host_times(events: list[Event]) -> dict[int, Counter[Cell]]:
 
 
 def operators(events: list[Event]) -> dict[int, Counter[Cell]]:
-    """Call → cell → operators; all of them are outermost ones."""
+    """Return call → cell → number of operators. All operators must be outermost."""
     marks = Marks(events)
     found: dict[int, Counter[Cell]] = defaultdict(Counter)
     for event in events:
@@ -100,7 +100,7 @@ def operators(events: list[Event]) -> dict[int, Counter[Cell]]:
 
 
 def parts(events: list[Event]) -> dict[tuple[int | None, int], Cells]:
-    """(device, call) → cell → part → ns; device None for a host without a device."""
+    """Return (device, call) → cell → part → ns. The device is None in a trace without one."""
     marks = Marks(events)
     calls = range(1, len(marks.calls) + 1)
     activities = [event for event in events if event.get("cat") in ("kernel", "gpu_memcpy")]
@@ -115,9 +115,9 @@ def parts(events: list[Event]) -> dict[tuple[int | None, int], Cells]:
     by_device: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
     for event in activities:
         start, end = _times(event)
-        asked = launches.get(event["args"].get("correlation"), start)
+        launched = launches.get(event["args"].get("correlation"), start)
         part = "compute" if event["cat"] == "kernel" else "copy"
-        by_device[event["args"]["device"]].append((start, end, asked, part))
+        by_device[event["args"]["device"]].append((start, end, launched, part))
     return {
         (device, call): _of_device(activities, marks, call)
         for device, activities in by_device.items()
@@ -128,12 +128,14 @@ def parts(events: list[Event]) -> dict[tuple[int | None, int], Cells]:
 def _of_device(activities: list[tuple[int, int, int, str]], marks: Marks, call: int) -> Cells:
     found: Cells = defaultdict(Counter)
     outer = marks.calls[call - 1]
-    ours = [(start, end) for start, end, asked, _ in activities if marks.call_at(asked) == call]
+    ours = [
+        (start, end) for start, end, launched, _ in activities if marks.call_at(launched) == call
+    ]
     since = min((start for start, _ in ours), default=outer.end)
     until = max((end for _, end in ours), default=outer.end)
     reached = None
-    for start, end, asked, part in sorted(activities, key=lambda activity: activity[0]):
-        cell = marks.cell_at(asked, call) if marks.call_at(asked) == call else OTHER
+    for start, end, launched, part in sorted(activities, key=lambda activity: activity[0]):
+        cell = marks.cell_at(launched, call) if marks.call_at(launched) == call else OTHER
         if reached is not None and reached < start and since <= reached and start <= until:
             found[cell]["idle"] += start - reached
         inside = max(0, min(end, until) - max(start, since))

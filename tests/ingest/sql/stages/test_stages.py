@@ -1,4 +1,4 @@
-"""What the calls of pipelines consist of: against plain Python, and small traces for each rule."""
+"""Stages of pipeline calls: against plain Python, and each rule on a small trace."""
 
 import random
 from collections import Counter, defaultdict
@@ -18,14 +18,14 @@ from tests.ingest.sql.stages.stages_in_python import Cell, Cells
 def launched(
     name: str, launch: float, start: float, dur: float, tid: int = 1, device: int = 0
 ) -> list[Event]:
-    """A kernel of this name and its launch."""
+    """Return a kernel and its launch."""
     correlation = round(launch * 1000) * 10 + device
     call = host("cudaLaunchKernel", "cuda_runtime", launch, 0, {"correlation": correlation}, tid)
     return [call, kernel(name, start, dur, device=device, correlation=correlation)]
 
 
 def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any]:
-    """Cell → these columns of `stages`, of a trace with one call."""
+    """Return cell → columns of `stages`, for a trace with one call."""
     return {
         (stage, step, block): rest[0] if len(rest) == 1 else tuple(rest)
         for stage, step, block, *rest in connection.sql(
@@ -35,7 +35,7 @@ def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any
 
 
 def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None, int], Cells]:
-    """(device, call) → cell → part → ns, with one part `idle`."""
+    """Return (device, call) → cell → part → ns, with all causes combined as `idle`."""
     found: dict[tuple[int | None, int], Cells] = defaultdict(lambda: defaultdict(Counter))
     for device, call, stage, step, block, part, ns in connection.sql(
         "SELECT device, call, stage, step, block_class, if(is_idle, 'idle', part), ns "
@@ -46,13 +46,13 @@ def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None,
 
 
 def parts_of(traces: Traces, *events: Event) -> dict[Cell, dict[str, int]]:
-    """Cell → part → µs, of one call on one device."""
+    """Return cell → part → µs, for one call on one device."""
     [parts] = found_parts(traces.add(list(events))).values()
     return {cell: {part: ns // 1000 for part, ns in found.items()} for cell, found in parts.items()}
 
 
 def nonzero(parts: dict[tuple[int | None, int], Cells]) -> dict[Any, Any]:
-    """What takes time."""
+    """Return the parts with a time other than 0."""
     return {
         (key, cell, part): ns
         for key, found in parts.items()
@@ -79,8 +79,8 @@ def test_a_call_is_divided_by_stage_step_and_block(traces: Traces) -> None:
     }
 
 
-def test_labels_outside_of_a_call_are_no_stages(traces: Traces) -> None:
-    """A call that began before the recording has no label of its own."""
+def test_labels_outside_calls_are_ignored(traces: Traces) -> None:
+    """The stages of a call that began before the recording are in no recorded call."""
     connection = traces.add(
         [
             *(mark("stage: decode", 0, 10), mark("block: A", 12, 5), op("aten::mm", 13, 2)),
@@ -91,7 +91,7 @@ def test_labels_outside_of_a_call_are_no_stages(traces: Traces) -> None:
     assert rows == [("A", 1, "other", 5000)]
 
 
-def test_of_pipelines_that_call_each_other_the_outermost_counts(traces: Traces) -> None:
+def test_the_outermost_of_nested_pipelines_counts(traces: Traces) -> None:
     inner = [mark("pipeline: Inner", 20, 50), mark("stage: encode", 25, 10)]
     connection = traces.add(
         [mark("pipeline: Outer", 0, 90), mark("stage: denoise", 10, 70), *inner]
@@ -104,7 +104,7 @@ def test_of_pipelines_that_call_each_other_the_outermost_counts(traces: Traces) 
     }
 
 
-def test_calls_of_a_file_are_numbered_and_each_file_has_its_own(traces: Traces) -> None:
+def test_calls_are_numbered_per_file(traces: Traces) -> None:
     directory = traces.directory / "run"
     directory.mkdir()
     for name, starts in (("one", (0, 20)), ("two", (40,))):
@@ -116,7 +116,7 @@ def test_calls_of_a_file_are_numbered_and_each_file_has_its_own(traces: Traces) 
 
 
 def test_a_step_that_outlasts_the_loop_ends_with_it(traces: Traces) -> None:
-    """The step of a pipeline that fails in its loop."""
+    """This happens if a pipeline fails in its loop."""
     connection = traces.add(
         [
             mark("ProfilerStep#0", 5, 20),
@@ -132,7 +132,7 @@ def test_a_step_that_outlasts_the_loop_ends_with_it(traces: Traces) -> None:
     }
 
 
-def test_the_parts_of_a_device(traces: Traces) -> None:
+def test_parts_of_a_call_on_a_device(traces: Traces) -> None:
     found = parts_of(
         traces,
         *CALL,
@@ -153,7 +153,7 @@ def test_the_parts_of_a_device(traces: Traces) -> None:
     assert sum(sum(parts.values()) for parts in found.values()) == 120
 
 
-def test_a_device_that_a_call_does_not_use_waits_for_all_of_it(traces: Traces) -> None:
+def test_a_device_that_a_call_does_not_use_waits_during_the_entire_call(traces: Traces) -> None:
     connection = traces.add([*CALL, *launched("k", 12, 15, 85), *launched("k", 150, 160, 5, 1, 1)])
     found = found_parts(connection)
     assert found[0, 1]["encode", None, None]["compute"] == 85_000
@@ -161,7 +161,7 @@ def test_a_device_that_a_call_does_not_use_waits_for_all_of_it(traces: Traces) -
     assert sum(parts["lead"] for parts in found[1, 1].values()) == 100_000
 
 
-def test_the_parts_of_a_host(traces: Traces) -> None:
+def test_parts_of_a_call_on_a_host(traces: Traces) -> None:
     found = parts_of(
         traces,
         mark("pipeline: A", 0, 50),
@@ -176,7 +176,7 @@ def test_the_parts_of_a_host(traces: Traces) -> None:
     }
 
 
-def test_the_peak_of_memory_is_of_the_time_of_a_stage(traces: Traces) -> None:
+def test_peak_memory_is_measured_during_each_stage(traces: Traces) -> None:
     def memory(ts: float, change: int, total: int) -> Event:
         args = {"Total Allocated": total, "Bytes": change, "Addr": ts, "Device Type": 0}
         return {
@@ -195,7 +195,7 @@ def test_the_peak_of_memory_is_of_the_time_of_a_stage(traces: Traces) -> None:
     assert found == {cell: expected[cell[0]] for cell in found}
 
 
-def test_the_summary_has_the_median_call(traces: Traces, command: Command) -> None:
+def test_the_summary_shows_the_median_call(traces: Traces, command: Command) -> None:
     calls = [mark("pipeline: A", start, length) for start, length in ((0, 30), (40, 20), (70, 99))]
     stages = [mark("stage: decode", 5, 5), mark("stage: denoise", 75, 50)]
     connection = traces.add(
@@ -210,7 +210,7 @@ def test_the_summary_has_the_median_call(traces: Traces, command: Command) -> No
     assert "decode" in command("show", "trace").out
 
 
-def test_two_runs_differ_by_stage_and_block(traces: Traces) -> None:
+def test_runs_are_compared_by_stage_and_block(traces: Traces) -> None:
     traces.add([*CALL, op("mm", 1, 2)], "base")
     shorter = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40)]
     connection = traces.add([*shorter, mark("block: New", 10, 25), op("mm", 1, 2)], "other")
@@ -233,8 +233,8 @@ def test_two_runs_differ_by_stage_and_block(traces: Traces) -> None:
     ]
 
 
-def test_blocks_are_unknown_where_a_denoiser_has_no_marks_of_them(traces: Traces) -> None:
-    """It is compiled as a whole."""
+def test_blocks_are_null_if_a_run_has_no_labels_of_blocks(traces: Traces) -> None:
+    """A denoiser that is compiled as a whole has none."""
     traces.add([*CALL, op("mm", 1, 2)], "base")
     compiled = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40), op("mm", 1, 2)]
     connection = traces.add(compiled, "other")
@@ -251,8 +251,8 @@ def test_blocks_are_unknown_where_a_denoiser_has_no_marks_of_them(traces: Traces
     ]
 
 
-def summed(connection: duckdb.DuckDBPyConnection) -> list[Any]:
-    """Where a summary's stages do not add up to their call, or its blocks to their stage."""
+def wrong_sums(connection: duckdb.DuckDBPyConnection) -> list[Any]:
+    """Return the rows whose stages do not add up to their call, or blocks to their stage."""
     return connection.sql(
         """
         WITH sums AS (
@@ -282,7 +282,7 @@ def summed(connection: duckdb.DuckDBPyConnection) -> list[Any]:
 
 
 def random_call(rng: random.Random, start: int, step: int) -> tuple[list[Event], int]:
-    """A call of a pipeline with random stages from `start` on, and its end."""
+    """Return the events of a random pipeline call that begins at `start`, and its end."""
     events = []
     now = start + rng.randrange(4)
     for stage in rng.choices(["encode", "denoise", "decode", None], k=rng.randrange(6)):
@@ -306,7 +306,7 @@ def random_call(rng: random.Random, start: int, step: int) -> tuple[list[Event],
 
 
 def random_trace(rng: random.Random, has_device: bool) -> list[Event]:
-    """Many random calls, and work in and around them."""
+    """Return the events of many random calls, and work in and around them."""
     events: list[Event] = []
     now = 0
     for _ in range(40):
@@ -330,8 +330,8 @@ def random_trace(rng: random.Random, has_device: bool) -> list[Event]:
     return events
 
 
-@pytest.mark.parametrize(("seed", "has_device"), [(0, True), (1, True), (2, False)])  # of many
-def test_random_calls_are_as_in_plain_python(seed: int, has_device: bool, traces: Traces) -> None:
+@pytest.mark.parametrize(("seed", "has_device"), [(0, True), (1, True), (2, False)])
+def test_random_calls_equal_plain_python(seed: int, has_device: bool, traces: Traces) -> None:
     events = random_trace(random.Random(seed), has_device)
     connection = traces.add(events)
     host_ns: dict[int, Counter[Cell]] = defaultdict(Counter)
@@ -351,6 +351,6 @@ def test_random_calls_are_as_in_plain_python(seed: int, has_device: bool, traces
         (device, call): sum(sum(parts.values()) for parts in found[device, call].values())
         for device, call in found
     }
-    assert summed(connection) == []
+    assert wrong_sums(connection) == []
     calls = stages_in_python.Marks(events).calls
     assert all(walls[key] >= calls[key[1] - 1].end - calls[key[1] - 1].start for key in walls)

@@ -1,4 +1,4 @@
-"""Small traces: what to build them of, and the rows that a query gives of each."""
+"""Small traces, and the rows that a query returns for each."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import ingest
 from tests.builders.events import Event, host, kernel, op
 
 Row = tuple[Any, ...]
-Case = tuple[list[Event], str, list[Row]]  # what happens, a query, and the rows that it must give
+Case = tuple[list[Event], str, list[Row]]  # events, a query, and the expected rows
 
 
 def call(start: float, end: float, correlation: int, name: str = "cudaLaunchKernel") -> Event:
@@ -19,33 +19,33 @@ def call(start: float, end: float, correlation: int, name: str = "cudaLaunchKern
 
 
 def ran(start: float, end: float, correlation: int = 0, name: str = "A", **more: Any) -> Event:
-    """An activity; its name says what it is."""
+    """Return an activity. Its name determines its kind."""
     kinds = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
     more.setdefault("category", kinds.get(name.split()[0], "kernel"))
     return kernel(name, start, round(end - start, 3), correlation=correlation, **more)
 
 
 def work(launch: float, start: float, end: float, name: str = "A", **more: Any) -> list[Event]:
-    """An activity, and a call of 1 µs that launches it."""
+    """Return an activity and a call of 1 µs that launches it."""
     correlation = round(launch * 1000)
     return [call(launch, launch + 1, correlation), ran(start, end, correlation, name, **more)]
 
 
 def under(name: str, start: float, end: float, *launched: list[Event]) -> list[Event]:
-    """An operator, and what it launches."""
+    """Return an operator and the events of what it launches."""
     return [op(name, start, end - start), *(event for events in launched for event in events)]
 
 
-def noted(name: str, start: float, end: float) -> Event:
-    """An annotation on the first stream."""
+def annotation(name: str, start: float, end: float) -> Event:
+    """Return an annotation on the first stream."""
     return op(name, start, end - start, cat="gpu_user_annotation", pid=0, tid=7)
 
 
 def measured(*kernels: str) -> list[Event]:
-    """Measurements of counters, and no kernels."""
+    """Return measurements of counters, without kernels."""
     return [
-        host(name, "cuda_profiler_range", 100 + place, 1, {"flops": 10.0 * place})
-        for place, name in enumerate(kernels, 1)
+        host(name, "cuda_profiler_range", 100 + number, 1, {"flops": 10.0 * number})
+        for number, name in enumerate(kernels, 1)
     ]
 
 
@@ -54,7 +54,7 @@ def step(number: int, start: float, end: float) -> Event:
 
 
 def rows_of(cases: dict[str, Case], directory: Path) -> dict[str, list[Row]]:
-    """What the queries give, in order; the traces are ingested as the ranks of one run."""
+    """Return the sorted rows of each query. The traces are added as the ranks of one run."""
     run = directory / "run"
     run.mkdir()
     for rank, (events, *_) in enumerate(cases.values()):
@@ -70,7 +70,7 @@ def rows_of(cases: dict[str, Case], directory: Path) -> dict[str, list[Row]]:
 
 
 def close(rows: list[Row]) -> list[Row]:
-    """As expected of a query: fractions need not be exact."""
+    """Return rows to compare with, in which fractions are approximate."""
     return [
         tuple(pytest.approx(value) if isinstance(value, float) else value for value in row)
         for row in rows

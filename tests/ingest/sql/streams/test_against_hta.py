@@ -1,7 +1,7 @@
-"""The views of streams against what HTA 0.6.1 says of three traces, which count whole µs.
+"""The views of streams against the results of HTA 0.6.1 on three traces, whose times are whole µs.
 
-HTA drops activities whose launch was not recorded: 614 of `nccl_training_test`. Of that trace only
-figures stand here that do not depend on them, or that were computed from the raw events.
+HTA drops activities whose launch was not recorded, for example 614 in `nccl_training_test`. The
+results for that trace either do not depend on them or were computed from the raw events.
 """
 
 import json
@@ -23,12 +23,12 @@ Rows = list[tuple[Any, ...]]
 
 
 class Hta:
-    """What HTA says of a run, and what the views say."""
+    """The results of HTA and of the views on a run."""
 
     def __init__(self, expected: Path, connection: duckdb.DuckDBPyConnection, run: str) -> None:
         content = json.loads((expected / FILES[run]).read_text())
         self.exact: dict[str, int] = content["exact_from_raw"]
-        self.says: dict[str, Any] = content["include_last_step"]
+        self.results: dict[str, Any] = content["include_last_step"]
         self.run = run
         self._connection = connection
 
@@ -51,17 +51,17 @@ def of_runs(*runs: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("hta", runs, indirect=True)
 
 
-# HTA takes the 41 waits of alexnet (`cuda_sync`) for activities, and has no orphans of the test.
+# HTA counts the 41 waits of alexnet (`cuda_sync`) as activities, and drops orphans of the test.
 @of_runs(CONTROL)
 def test_temporal_breakdown(hta: Hta) -> None:
-    [said] = hta.says["temporal_breakdown"]
+    [expected] = hta.results["temporal_breakdown"]
     kinds = ("compute", "idle", "non_compute")
     assert hta.ours(
         """
         SELECT kind, sum(ns) / 1000, round(sum(percent), 2)
         FROM temporal_breakdown() WHERE {ours} GROUP BY kind ORDER BY kind
         """
-    ) == [(kind, said[f"{kind}_time(us)"], said[f"{kind}_time_pctg"]) for kind in kinds]
+    ) == [(kind, expected[f"{kind}_time(us)"], expected[f"{kind}_time_pctg"]) for kind in kinds]
 
 
 @of_runs(*FILES)
@@ -80,16 +80,16 @@ def test_temporal_breakdown_of_the_raw_events(hta: Hta) -> None:
 
 @of_runs(*FILES)
 def test_idle_time_of_streams(hta: Hta) -> None:
-    # An activity without a launch ends gaps of its stream, and HTA does not see it.
+    # HTA ignores activities without a launch, although they end gaps of their stream.
     streams = hta.ours(
         """
         SELECT stream FROM kernels WHERE {ours} GROUP BY stream HAVING count(*) = count(launch_id)
         """
     )
-    said: dict[tuple[int, str], Any] = {}
-    idle = hta.says["idle_time_breakdown_delay30us"]
+    reported: dict[tuple[int, str], Any] = {}
+    idle = hta.results["idle_time_breakdown_delay30us"]
     for row in idle["breakdown"] + idle["interval_stats"]:
-        said.setdefault((row["stream"], row["idle_category"]), {}).update(row)
+        reported.setdefault((row["stream"], row["idle_category"]), {}).update(row)
     found = hta.ours(
         """
         SELECT
@@ -102,7 +102,7 @@ def test_idle_time_of_streams(hta: Hta) -> None:
     keys = ("idle_time", "idle_time_ratio", "max", "count", "mean", "std", "min", "50%")
     expected = {
         key: [row[column] for column in keys]
-        for key, row in said.items()
+        for key, row in reported.items()
         if (key[0],) in streams and row["count"]
     }
     assert len(expected) >= 4
@@ -114,18 +114,18 @@ def test_idle_time_of_streams(hta: Hta) -> None:
 
 @of_runs(*COMPLETE)
 def test_combinations_of_classes(hta: Hta) -> None:
-    words = "replace(replace(word, 'memcpy', 'memory'), 'memset', 'memory')"
+    merged = "replace(replace(word, 'memcpy', 'memory'), 'memset', 'memory')"
     found = hta.ours(
         f"""
         SELECT
-            list_sort(list_distinct([{words} FOR word IN classes])) AS joined, sum(dur_ns) / 1000
+            list_sort(list_distinct([{merged} FOR word IN classes])) AS joined, sum(dur_ns) / 1000
         FROM class_overlap() WHERE {{ours}} GROUP BY joined
         """
     )
     ours = {"communication": "COMMUNICATION", "compute": "COMPUTATION", "memory": "MEMORY"}
     assert {frozenset(ours[name] for name in joined): us for joined, us in found} == {
         frozenset(row["kernel_type"].split(" overlapping ")): row["sum"]
-        for row in hta.says["gpu_kernel_breakdown_n10"]["kernel_type"]
+        for row in hta.results["gpu_kernel_breakdown_n10"]["kernel_type"]
     }
 
 
@@ -139,17 +139,17 @@ def test_overlap_of_communication(hta: Hta) -> None:
     )
     assert row[:2] == (hta.exact["comm_union_ns"], hta.exact["overlap_ns"])
     if hta.run in COMPLETE:
-        assert row[2] == hta.says["comm_comp_overlap"][0]["comp_comm_overlap_pctg"]
+        assert row[2] == hta.results["comm_comp_overlap"][0]["comp_comm_overlap_pctg"]
 
 
 @of_runs(*COMPLETE)
 def test_times_of_kernels(hta: Hta) -> None:
-    # HTA has a deviation of 0 where there is one activity. Of all after the first ten, it gives
-    # figures of their sums, and not of the activities: only the sum is comparable.
-    table = hta.says["gpu_kernel_top25_unaggregated"]
+    # HTA reports a deviation of 0 for a single activity. For the kernels after the first ten it
+    # reports statistics over their sums, not over activities, so only the sum is comparable.
+    table = hta.results["gpu_kernel_top25_unaggregated"]
     assert len(table) >= 18
     columns = ("sum (us)", "max (us)", "min (us)", "mean (us)", "stddev")
-    said = {row["name"]: pytest.approx([row[c] for c in columns], rel=1e-12) for row in table}
+    expected = {row["name"]: pytest.approx([row[c] for c in columns], rel=1e-12) for row in table}
     found = hta.ours(
         """
         SELECT
@@ -158,7 +158,7 @@ def test_times_of_kernels(hta: Hta) -> None:
         FROM kernel_statistics() WHERE {ours}
         """
     )
-    assert {name: figures for name, *figures in found if name in said} == said
+    assert {name: values for name, *values in found if name in expected} == expected
     [(rest,)] = hta.ours(
         """
         SELECT total_ns / 1000 FROM kernel_statistics(top := 10) WHERE {ours} AND name IS NULL
@@ -166,19 +166,19 @@ def test_times_of_kernels(hta: Hta) -> None:
     )
     assert [rest] == [
         row["sum (us)"]
-        for row in hta.says["gpu_kernel_breakdown_n10"]["top10"]
+        for row in hta.results["gpu_kernel_breakdown_n10"]["top10"]
         if row["name"] == "others"
     ]
 
 
-# HTA does not know graph launches, and leaves calls longer than 50 µs out of the short kernels.
+# HTA ignores graph launches, and excludes calls longer than 50 µs from the short kernels.
 BY_CALL = "FROM launch_calls WHERE {ours} AND NOT is_graph_launch"
 BY_API = "FROM launch_statistics(FALSE, 50000, 100000) WHERE {ours} AND NOT contains(api, 'Graph')"
 
 
 @of_runs(*FILES)
 def test_launches(hta: Hta) -> None:
-    said = hta.says["cuda_kernel_launch_stats"]
+    expected = hta.results["cuda_kernel_launch_stats"]
     assert hta.ours(
         f"""
         SELECT
@@ -189,8 +189,9 @@ def test_launches(hta: Hta) -> None:
         """
     ) == [
         (
-            *(said["n"], *said["sum"].values(), said["runtime_outliers_gt50us"]),
-            *(said["launch_delay_outliers_gt100us"], said["zero_delay"], said["short_kernels"]),
+            *(expected["n"], *expected["sum"].values(), expected["runtime_outliers_gt50us"]),
+            *(expected["launch_delay_outliers_gt100us"], expected["zero_delay"]),
+            expected["short_kernels"],
         )
     ]
     for column, name in (
@@ -200,7 +201,7 @@ def test_launches(hta: Hta) -> None:
     ):
         aggregates = ("count", "avg", "stddev_samp", "min", "median", "max")
         columns = ", ".join(f"{function}({column} / 1000)" for function in aggregates)
-        described = said["describe"][name]
+        described = expected["describe"][name]
         keys = ("count", "mean", "std", "min", "50%", "max")
         [row] = hta.ours(f"SELECT {columns} {BY_CALL}")
         assert row == pytest.approx([described[key] for key in keys], rel=1e-12)
@@ -208,7 +209,7 @@ def test_launches(hta: Hta) -> None:
 
 @of_runs(*FILES)
 def test_queues(hta: Hta) -> None:
-    # HTA's mean is over rows, not over time. It has a row for a launch and one for its work.
+    # HTA averages over rows, not over time, and has one row per launch and one per activity.
     found = hta.ours(
         """
         SELECT
@@ -224,9 +225,9 @@ def test_queues(hta: Hta) -> None:
         FROM queue_statistics() AS queue WHERE {ours}
         """
     )
-    assert {stream: figures for stream, *figures in found} == {
+    assert {stream: values for stream, *values in found} == {
         row["stream"]: [row["queue_length|count"], row["queue_length|max"]]
-        for row in hta.says["queue_length_summary"]
+        for row in hta.results["queue_length_summary"]
     }
 
 
@@ -241,7 +242,7 @@ def test_bandwidth(hta: Hta) -> None:
         """
     )
     keys = ("count", "mean", "std", "min", "50%", "max")
-    assert {copy: pytest.approx(figures, rel=1e-9) for copy, *figures in found} == {
+    assert {copy: pytest.approx(values, rel=1e-9) for copy, *values in found} == {
         row["name"]: [row[f"memory_bw_gbps|{key}"] for key in keys]
-        for row in hta.says["memory_bw_summary"]
+        for row in hta.results["memory_bw_summary"]
     }

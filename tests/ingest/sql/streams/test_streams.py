@@ -1,4 +1,4 @@
-"""The views of streams on real traces: each equals plain Python, and its parts equal its whole."""
+"""The views of streams on real traces: they equal plain Python, and their steps add up."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -15,7 +15,7 @@ from tests.ingest.sql.streams.in_python import Row
 from tests.ingest.sql.streams.trace_in_python import Activity, activities, innermost
 from tests.samples import TWO_RANKS, Samples
 
-FIGURES = {  # what plain Python computes, and its columns in the product
+QUERIES = {  # function in plain Python → the equivalent query
     in_python.temporal: """
         SELECT device, kind, sum(ns)::BIGINT FROM temporal_breakdown() WHERE {ours} GROUP BY ALL
         """,
@@ -76,7 +76,7 @@ FIGURES = {  # what plain Python computes, and its columns in the product
 }
 TRACES = (
     "alexnet_cuda_sync",
-    "h100_qwen1.5-0.5b",  # a graph, whose kernels name no launch
+    "h100_qwen1.5-0.5b",  # its graph's kernels have no launch
     "mi210_gpu_only",
     "mi300_flux1_graph_replay",
     "mi300_resnet_ddp_rank0",
@@ -101,7 +101,7 @@ def trace_of(path: Path) -> list[Activity]:
 
 
 def exact(rows: list[Row]) -> list[Row]:
-    """In an order; of fractions the digits that do not depend on the order of a sum."""
+    """Return sorted rows, with fractions rounded so that the order of summation does not matter."""
     rounded = [tuple(_exact(value) for value in row) for row in rows]
     return sorted(rounded, key=repr)
 
@@ -112,10 +112,10 @@ def _exact(value: Any) -> Any:
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
+@pytest.mark.parametrize("function", QUERIES, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("trace", TRACES)
-def test_streams_of_a_trace_are_exact(
-    trace: str, figure: Any, sampled: Samples, store_of_streams: duckdb.DuckDBPyConnection
+def test_views_equal_plain_python(
+    trace: str, function: Any, sampled: Samples, store_of_streams: duckdb.DuckDBPyConnection
 ) -> None:
     paths = (path for run in (*SINGLE, TWO_RANKS) for path in sampled.files(run))
     file = next(path for path in paths if trace in path.name)
@@ -124,11 +124,11 @@ def test_streams_of_a_trace_are_exact(
     ).fetchall()
     ours = f"run_id = '{run_id}' AND rank = {rank}"
     first = f"(SELECT min(start_ns) FROM kernels WHERE {ours})"
-    rows = store_of_streams.sql(FIGURES[figure].format(ours=ours, first=first)).fetchall()
-    assert exact(rows) == exact(figure(trace_of(file)))
+    rows = store_of_streams.sql(QUERIES[function].format(ours=ours, first=first)).fetchall()
+    assert exact(rows) == exact(function(trace_of(file)))
 
 
-SUMS = {  # of what each step has, where a step launched everything
+SUMS = {  # view → columns whose sums over steps equal the recording
     "annotation_breakdown": "calls, span_ns, leaf_ns, activities, device_ns",
     "copy_statistics": "copies, unsized_copies, bytes, device_ns",
     "kernel_sequences": "calls, device_ns",
@@ -175,7 +175,7 @@ def test_parts_of_a_step_add_up_to_its_wall_time(
 
 
 def test_counters_have_the_launches_of_their_kernels(sampled: Samples) -> None:
-    """The sample has as many measurements as launches."""
+    """The sample has as many measurements as launches, so each measurement has a launch."""
     [path] = sampled.files("cupti_counters")
     events = read(path)
     ranges = [e for e in events if e["cat"] == "cuda_profiler_range"]

@@ -1,4 +1,4 @@
-"""Gaps, launches and queues of small traces, with the rows that they must give."""
+"""Gaps, launches and queues of small traces, with the expected rows."""
 
 import pytest
 
@@ -16,7 +16,11 @@ AROUND = """
     """
 STREAMS: dict[str, Case] = {
     "an unknown launch": ([*FIRST, ran(200, 300)], GAPS, [(7, 100_000, 100_000, None)]),
-    "its cause": ([*FIRST, ran(200, 300)], IDLE, [("unknown", 1, 100_000)]),
+    "cause of a gap with an unknown launch": (
+        [*FIRST, ran(200, 300)],
+        IDLE,
+        [("unknown", 1, 100_000)],
+    ),
     "an operator, but no call": (
         [
             *FIRST,
@@ -27,31 +31,35 @@ STREAMS: dict[str, Case] = {
         [("unknown", 1, 100_000)],
     ),
     "launched late": ([*FIRST, *work(120, 200, 300)], GAPS, [(7, 100_000, 100_000, 20_000)]),
-    "its cause is the host": ([*FIRST, *work(100.001, 110, 300)], IDLE, [("host_wait", 1, 10_000)]),
-    "launched as the gap began": (
+    "cause of a late launch": (
+        [*FIRST, *work(100.001, 110, 300)],
+        IDLE,
+        [("host_wait", 1, 10_000)],
+    ),
+    "launched when the gap began": (
         [*FIRST, *work(100, 110, 120)],
         IDLE,
         [("kernel_wait", 1, 10_000)],
     ),
-    "29.999 µs": ([*FIRST, *work(60, 129.999, 140)], IDLE, [("kernel_wait", 1, 29_999)]),
-    "30 µs": ([*FIRST, *work(60, 130, 140)], IDLE, [("other", 1, 30_000)]),
-    "30 µs of 31": (
+    "a gap of 29.999 µs": ([*FIRST, *work(60, 129.999, 140)], IDLE, [("kernel_wait", 1, 29_999)]),
+    "a gap of 30 µs": ([*FIRST, *work(60, 130, 140)], IDLE, [("other", 1, 30_000)]),
+    "a gap of 30 µs with a limit of 31": (
         [*FIRST, *work(60, 130, 140)],
         "SELECT cause, gaps, idle_ns FROM stream_idle(kernel_wait_ns := 31000)",
         [("kernel_wait", 1, 30_000)],
     ),
-    "one touches the next": ([*FIRST, *work(60, 100, 140)], GAPS, []),
-    "one within another": (
+    "adjacent activities": ([*FIRST, *work(60, 100, 140)], GAPS, []),
+    "an activity inside another": (
         [*FIRST, *work(41, 60, 80), *work(42, 110, 120)],
         GAPS,
         [(7, 100_000, 10_000, -58_000)],
     ),
-    "its neighbours": (
+    "neighbours of a gap": (
         [*FIRST, *work(41, 60, 80, "B"), *work(42, 110, 120, "C")],
         AROUND,
         [("A", "C")],
     ),
-    "while another stream works": (
+    "another stream is busy": (
         [*FIRST, *work(41, 60, 200, stream=8), *work(42, 150, 160)],
         GAPS,
         [(7, 100_000, 50_000, -58_000)],
@@ -69,30 +77,42 @@ LONG = "SELECT long_calls, long_delays FROM launch_statistics({})"
 LIMITS = [call(0, 50, 1), ran(150, 151, 1), call(200, 250.001, 2), ran(350.002, 351, 2)]
 QUEUE = "SELECT time_ns, launches, length FROM queue_length"
 QUEUES: dict[str, Case] = {
-    "a graph": (GRAPH, LAUNCHES, [("cudaGraphLaunch", 1, 3, 10_000, 15_000, 10_000, 0, 0)]),
-    "its queue": (GRAPH, QUEUE, [(10_000, 1, 1), (30_000, 0, 0)]),
-    "begins before its launch": (
+    "launch of a graph": (
+        GRAPH,
+        LAUNCHES,
+        [("cudaGraphLaunch", 1, 3, 10_000, 15_000, 10_000, 0, 0)],
+    ),
+    "queue of a graph": (GRAPH, QUEUE, [(10_000, 1, 1), (30_000, 0, 0)]),
+    "an activity before its launch": (
         EARLY,
         LAUNCHES,
         [("cudaLaunchKernel", 1, 1, 2000, 3000, 0, 1, 0)],
     ),
-    "its queue is never negative": (EARLY, QUEUE, [(5000, 1, 0)]),
-    "shorter than its call": (
+    "the queue is never negative": (EARLY, QUEUE, [(5000, 1, 0)]),
+    "an activity shorter than its call": (
         [call(0, 5, 1), ran(6, 8, 1)],
         LAUNCHES,
         [("cudaLaunchKernel", 1, 1, 5000, 2000, 1000, 0, 1)],
     ),
-    "without a launch": ([ran(5, 8)], "SELECT * FROM launch_calls", []),
-    "without a launch, the queue": ([ran(5, 8)], QUEUE, []),
-    "longer than 50 and 100 µs": (LIMITS, LONG.format(""), [(1, 1)]),
-    "longer than 49 and 101 µs": (LIMITS, LONG.format("FALSE, 49000, 101000"), [(2, 0)]),
-    "two wait": (TWO_WAIT, QUEUE, [(10_000, 1, 1), (20_000, 1, 2), (30_000, 0, 1), (40_000, 0, 0)]),
-    "one launches as one begins": (
+    "an activity without a launch": ([ran(5, 8)], "SELECT * FROM launch_calls", []),
+    "queue of an activity without a launch": ([ran(5, 8)], QUEUE, []),
+    "calls longer than 50 µs and delays longer than 100 µs": (LIMITS, LONG.format(""), [(1, 1)]),
+    "calls longer than 49 µs and delays longer than 101 µs": (
+        LIMITS,
+        LONG.format("FALSE, 49000, 101000"),
+        [(2, 0)],
+    ),
+    "two launches in the queue": (
+        TWO_WAIT,
+        QUEUE,
+        [(10_000, 1, 1), (20_000, 1, 2), (30_000, 0, 1), (40_000, 0, 0)],
+    ),
+    "a launch when another activity begins": (
         [*work(10, 20, 40), *work(20, 40, 50)],
         QUEUE,
         [(10_000, 1, 1), (20_000, 1, 1), (40_000, 0, 0)],
     ),
-    "how full it was": (
+    "statistics of a queue": (
         TWO_WAIT,
         """
         SELECT launches, mean_length, max_length, dur_ns, waiting_ns, full_ns, full_percent
@@ -100,12 +120,12 @@ QUEUES: dict[str, Case] = {
         """,
         [(2, 4 / 3, 2, 30_000, 30_000, 10_000, 100 / 3)],
     ),
-    "in steps": (
+    "statistics by step": (
         [step(1, 0, 25), step(2, 25, 60), *TWO_WAIT],
         "SELECT step, launches, max_length, dur_ns FROM queue_statistics(by_step := TRUE)",
         [(1, 2, 2, 15_000), (2, 0, 2, 15_000)],
     ),
-    "what began as the step did": (
+    "an activity that begins with the step": (
         [step(1, 0, 30), step(2, 30, 60), *TWO_WAIT],
         "SELECT step, launches, max_length, dur_ns FROM queue_statistics(by_step := TRUE)",
         [(1, 2, 2, 20_000), (2, 0, 1, 10_000)],
@@ -121,5 +141,5 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize("title", CASES)
-def test_what_waited(title: str, found: dict[str, list[Row]]) -> None:
+def test_gaps_launches_and_queues(title: str, found: dict[str, list[Row]]) -> None:
     assert found[title] == close(CASES[title][2])

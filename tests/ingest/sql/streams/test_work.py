@@ -1,14 +1,14 @@
-"""Classes, copies, kernels and operators of small traces, with the rows that they must give."""
+"""Classes, copies, kernels and operators of small traces, with the expected rows."""
 
 import pytest
 
 from tests.ingest.sql.streams.small import (
     Case,
     Row,
+    annotation,
     call,
     close,
     measured,
-    noted,
     ran,
     rows_of,
     step,
@@ -25,7 +25,7 @@ COPIES += " FROM copy_statistics()"
 RATE = "SELECT time_ns, copies, gb_per_s FROM copy_bandwidth"
 H = "Memcpy HtoD (Pageable -> Device)"
 DEVICE: dict[str, Case] = {
-    "which classes ran": (
+    "overlap of classes": (
         CLASSES,
         "SELECT array_to_string(classes, ' '), dur_ns FROM class_overlap()",
         [
@@ -34,7 +34,7 @@ DEVICE: dict[str, Case] = {
             *(("memcpy memset", 2000), ("memset", 5000)),
         ],
     ),
-    "how they divide the time": (
+    "parts of the time": (
         [*CLASSES, ran(45, 50)],
         "SELECT part, ns, percent FROM temporal_breakdown()",
         [
@@ -42,38 +42,46 @@ DEVICE: dict[str, Case] = {
             *(("exposed_copy", 15_000, 30), ("unknown", 10_000, 20)),
         ],
     ),
-    "communication overlaps": (
+    "overlap of communication": (
         CLASSES,
         "SELECT communication_ns, overlapped_ns, exposed_ns, percent FROM communication_overlap()",
         [(15_000, 5000, 10_000, 100 / 3)],
     ),
-    "none": ([ran(0, 10)], "SELECT * FROM communication_overlap()", []),
+    "no communication": ([ran(0, 10)], "SELECT * FROM communication_overlap()", []),
     "a copy without bytes": (
         [ran(0, 10, name=H, bytes=1000), ran(20, 40, name=H)],
         COPIES,
         [(2, 1, 1000, 30_000, 0.1, 0.1, 0.1)],
     ),
-    "one that took no time": (
+    "a copy without duration": (
         [ran(0, 10, name=H, bytes=1000), ran(20, 20, name=H, bytes=9000)],
         COPIES,
         [(2, 0, 10_000, 10_000, 0.1, 0.1, 0.1)],
     ),
-    "only such": ([ran(0, 10, name=H)], COPIES, [(1, 1, None, 10_000, None, None, None)]),
-    "no rate of it": ([ran(0, 10, name=H)], RATE, []),
-    "no time": ([ran(0, 0, name=H, bytes=1)], COPIES, [(1, 0, 1, 0, None, None, None)]),
-    "no rate without time": (
+    "only copies without bytes": (
+        [ran(0, 10, name=H)],
+        COPIES,
+        [(1, 1, None, 10_000, None, None, None)],
+    ),
+    "no bandwidth without bytes": ([ran(0, 10, name=H)], RATE, []),
+    "only copies without duration": (
+        [ran(0, 0, name=H, bytes=1)],
+        COPIES,
+        [(1, 0, 1, 0, None, None, None)],
+    ),
+    "no bandwidth without duration": (
         [ran(0, 10, name=H, bytes=1000), ran(5, 5, name=H, bytes=9)],
         RATE,
         [(0, 1, 0.1), (10_000, 0, 0)],
     ),
-    "two at once": (
+    "two copies at once": (
         [ran(0, 10, name=H, bytes=1000), ran(5, 15, name=H, bytes=3000, stream=8)],
         RATE,
         [(0, 1, 0.1), (5000, 2, 0.4), (10_000, 1, 0.3), (15_000, 0, 0)],
     ),
     "nested annotations": (
         [
-            *(noted("outer", 0, 100), noted("inner", 0, 50), noted("inner", 50, 60)),
+            *(annotation("outer", 0, 100), annotation("inner", 0, 50), annotation("inner", 50, 60)),
             *(ran(0, 10), ran(49, 70), ran(60, 61), ran(100, 110), ran(20, 30, stream=8)),
         ],
         "SELECT name, calls, span_ns, leaf_calls, leaf_ns, activities, device_ns"
@@ -84,21 +92,21 @@ DEVICE: dict[str, Case] = {
 
 SEQUENCES = [
     *under("mm", 10, 20, work(11, 30, 35, "A"), work(12, 35, 40, "B")),
-    *under("mm", 20, 30, work(21, 60, 65, "A", stream=8), work(22, 45, 50, "B")),  # as launched
+    *under("mm", 20, 30, work(21, 60, 65, "A", stream=8), work(22, 45, 50, "B")),  # in launch order
     *under("mm", 30, 40, work(31, 70, 75, "B")),
 ]
 NESTED = under("outer", 0, 99, work(1, 2, 3, "Z"), SEQUENCES)
 IN_A_ROW = [(["A", "B"], 2, 2, 20_000, 2), (["B"], 1, 1, 5000, 1)]
 KERNELS = [ran(0, 5), ran(10, 15), ran(20, 30, name="B"), ran(40, 49, name="C")]
 COUNTED = "SELECT kernel, ordinal, value, launch_ns, op, op_stack FROM cupti_counters"
-TOLD = under("outer", 1, 90, under("mm", 10, 20, [call(11, 12, 1)]), [call(30, 31, 2)])
+LAUNCHES = under("outer", 1, 90, under("mm", 10, 20, [call(11, 12, 1)]), [call(30, 31, 2)])
 WORK: dict[str, Case] = {
     "sequences of an operator": (
         SEQUENCES,
         "SELECT kernels, length, calls, device_ns, len(op_ids) FROM kernel_sequences()",
         [row for row in IN_A_ROW for _ in ("leaf", "op")],
     ),
-    "of the innermost, and of the outermost": (
+    "sequences of the innermost and the outermost operator": (
         NESTED,
         "SELECT level, name, length, calls FROM kernel_sequences()",
         [
@@ -106,7 +114,7 @@ WORK: dict[str, Case] = {
             *(("leaf", "outer", 1, 1), ("op", "outer", 6, 1)),
         ],
     ),
-    "until an operator launched": (
+    "launch delay of operators": (
         NESTED,
         """
         SELECT
@@ -118,7 +126,7 @@ WORK: dict[str, Case] = {
             *(("mm", 2, 1000, 39_000, 40_000, "A"), ("outer", 1, 1000, 1000, 2000, "Z")),
         ],
     ),
-    "of an operator in two steps": (
+    "sequences of an operator in two steps": (
         [
             *(step(0, 0, 50), step(1, 50, 100)),
             *under("mm", 10, 90, work(20, 30, 40, "A"), work(60, 70, 80, "B")),
@@ -126,7 +134,7 @@ WORK: dict[str, Case] = {
         "SELECT step, level, kernels FROM kernel_sequences(by_step := TRUE)",
         [(0, "leaf", ["A"]), (0, "op", ["A"]), (1, "leaf", ["B"]), (1, "op", ["B"])],
     ),
-    "all kernels": (
+    "statistics of all kernels": (
         KERNELS,
         "SELECT name, names, calls, total_ns, percent, stddev_ns FROM kernel_statistics()",
         [
@@ -135,18 +143,18 @@ WORK: dict[str, Case] = {
             ("C", 1, 1, 9000, 900 / 29, None),
         ],
     ),
-    "the first kernel": (  # of two equal ones, the first by name
+    "statistics of the top kernel": (  # ties are broken by name
         KERNELS,
         "SELECT name, names, calls, total_ns, min_ns, max_ns FROM kernel_statistics(top := 1)",
         [("A", 1, 2, 10_000, 5000, 5000), (None, 2, 2, 19_000, 9000, 10_000)],
     ),
-    "as many measurements as launches": (
-        [*measured("A", "B"), *TOLD],
+    "counters with as many launches": (
+        [*measured("A", "B"), *LAUNCHES],
         COUNTED,
         [("A", 1, 10, 11_000, "mm", ["outer", "mm"]), ("B", 2, 20, 30_000, "outer", ["outer"])],
     ),
-    "fewer launches": (
-        [*measured("A", "B", "C"), *TOLD],
+    "counters with fewer launches": (
+        [*measured("A", "B", "C"), *LAUNCHES],
         COUNTED,
         [(name, n, 10 * n, None, None, None) for n, name in enumerate("ABC", 1)],
     ),
@@ -160,5 +168,5 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize("title", CASES)
-def test_what_ran(title: str, found: dict[str, list[Row]]) -> None:
+def test_classes_copies_kernels_and_operators(title: str, found: dict[str, list[Row]]) -> None:
     assert found[title] == close(CASES[title][2])

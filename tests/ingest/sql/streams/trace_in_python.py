@@ -1,4 +1,4 @@
-"""What ran on the devices of a trace, with its launches and operators, from the raw events."""
+"""Device activities with their launches and operators, from the raw events of a trace."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -32,9 +32,9 @@ class Activity:
 
     @property
     def rate(self) -> float | None:
-        """What a copy moves, GB/s: as recorded, else by its length."""
-        by_length = self.bytes / self.ns if self.bytes is not None and self.ns else None
-        return float(self.recorded_rate) if self.recorded_rate else by_length
+        """Bandwidth of a copy, GB/s: as recorded, else bytes divided by duration."""
+        computed = self.bytes / self.ns if self.bytes is not None and self.ns else None
+        return float(self.recorded_rate) if self.recorded_rate else computed
 
     @property
     def copy(self) -> str:
@@ -42,17 +42,17 @@ class Activity:
         return self.name.partition("(")[0].strip()
 
     @property
-    def asked(self) -> int:
-        """When the host asked for it; only where the launch is known."""
+    def launched_at(self) -> int:
+        """Start of the launch, ns. The launch must be known."""
         assert self.call
         return int(self.call["start"])
 
 
 def activities(path: Path) -> list[Activity]:
-    """What ran on the devices of a trace, annotations too, in the order of the file."""
+    """Return the device activities and annotations of a trace, in file order."""
     events = read(path)
-    here = [event for event in events if event["cat"] in {*KERNEL, *COPY, ANNOTATION}]
-    first = min(event["start"] for event in here if event["cat"] != ANNOTATION)
+    on_devices = [event for event in events if event["cat"] in {*KERNEL, *COPY, ANNOTATION}]
+    first = min(event["start"] for event in on_devices if event["cat"] != ANNOTATION)
     calls: dict[int, Event] = {}
     for event in events:
         event["start"], event["end"] = event["start"] - first, event["end"] - first
@@ -61,7 +61,7 @@ def activities(path: Path) -> list[Activity]:
             calls.setdefault(correlation, event)
     ops = innermost([e for e in events if e["cat"] in OP], calls.values())
     found = []
-    for event in here:
+    for event in on_devices:
         call = calls.get(_argument(event, "correlation"))
         found.append(
             Activity(
@@ -80,8 +80,8 @@ def activities(path: Path) -> list[Activity]:
     return found
 
 
-def _argument(event: Event, name: str, otherwise: Any = None) -> Any:
-    return (event.get("args") or {}).get(name, otherwise)
+def _argument(event: Event, name: str, default: Any = None) -> Any:
+    return (event.get("args") or {}).get(name, default)
 
 
 def _kind(event: Event) -> str:
@@ -91,12 +91,12 @@ def _kind(event: Event) -> str:
 
 
 def innermost(ops: list[Event], calls: Iterable[Event]) -> dict[int, Event]:
-    """By the identity of a call, the innermost of the operators around its start."""
+    """Return id of a call → innermost operator around its start."""
     found: dict[int, Event] = {}
     threads: dict[Any, tuple[list[Event], list[Event]]] = defaultdict(lambda: ([], []))
-    for place, events in enumerate((ops, calls)):
+    for index, events in enumerate((ops, calls)):
         for event in events:
-            threads[event["pid"], event["tid"]][place].append(event)
+            threads[event["pid"], event["tid"]][index].append(event)
     for around, inside in threads.values():
         around.sort(key=lambda e: (e["start"], -e["end"], _argument(e, "Ev Idx", 0)))
         around.reverse()

@@ -112,9 +112,9 @@ def test_the_command_prints_every_variant_and_its_notes(command: Command):
     assert "failed" in lines["failing 64"]
     for note in (
         f"failing 64: failed: {FAILURE}",
-        f"slow 64: compiled again: {REASON}",
+        f"slow 64: recompiled: {REASON}",
         f"slow 64: graph break: {BREAK}",
-        f"slow 64: could not be compiled, and ran eager: {GAVE_UP}",
+        f"slow 64: compilation failed, ran eager: {GAVE_UP}",
         "slow 64: no distance: shape (1, 8) instead of (1, 4)",
     ):
         assert note in said.out.splitlines()
@@ -130,7 +130,7 @@ def test_the_command_prints_the_rows_as_json(command: Command, rows):
 def test_a_sweep_that_is_not_in_the_store_is_an_error(command: Command):
     said = command("sweep", "other")
     assert said.code == 1
-    assert said.err == f"error: other: no such sweep; there is {TAG}\n"
+    assert said.err == f"error: other: no such sweep; the store has {TAG}\n"
 
 
 def test_a_store_without_sweeps(store, tmp_path):

@@ -1,4 +1,4 @@
-"""What lies in a stretch of time: events with both ends of their arrows, and memory."""
+"""Events and memory in a range of time."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.conftest import Traces
 
 @pytest.fixture
 def launches(traces: Traces) -> Traces:
-    """An operator that launches a short and a long kernel, and ends long before they run."""
+    """A run with an operator that launches two kernels and ends before they run."""
     traces.add(
         [
             op("outer", 0, 30),
@@ -28,10 +28,10 @@ def launches(traces: Traces) -> Traces:
     [
         (0, 200, 0, "inner, later, launch long, launch short, long, outer, short"),
         (141, 142, 0, "inner, later, launch long, long, outer"),
-        (8.5, 8.6, 0, "inner, launch long, long, outer"),  # what is launched runs later
+        (8.5, 8.6, 0, "inner, launch long, long, outer"),  # the launched kernel runs later
         (0, 200, 10, "inner, launch long, long, outer"),
         (60, 70, 0, ""),
-        (145, 146, 0, "inner, launch long, long, outer"),  # an event's end is not in it
+        (145, 146, 0, "inner, launch long, long, outer"),  # the end of an event is exclusive
     ],
 )
 def test_events_between(
@@ -53,7 +53,7 @@ def test_events_between(
 
 
 def memory(ts: float, total: int, device: int = 0) -> Event:
-    place = {"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": ts}
+    instant = {"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": ts}
     args = {
         "Total Allocated": total,
         "Total Reserved": 9_000,
@@ -62,10 +62,10 @@ def memory(ts: float, total: int, device: int = 0) -> Event:
         "Device Id": device,
         "Device Type": 1,
     }
-    return {"name": "[memory]", "cat": "cpu_instant_event", **place, "args": args}
+    return {"name": "[memory]", "cat": "cpu_instant_event", **instant, "args": args}
 
 
-def test_memory_over_time(traces: Traces) -> None:
+def test_memory_over_time_is_the_peak_of_each_interval(traces: Traces) -> None:
     events = [memory(5, 300), memory(12, 500), memory(13, 400), memory(38, 100), memory(15, 7, 1)]
     connection = traces.add([op("aten::mm", 0, 100), *events])
     rows = connection.sql(
@@ -74,7 +74,7 @@ def test_memory_over_time(traces: Traces) -> None:
     ).fetchall()
     assert rows == [
         (10_000, 20_000, 500),
-        (20_000, 30_000, 400),  # holds until the next value
+        (20_000, 30_000, 400),  # a value holds until the next one
         (30_000, 40_000, 400),
         (40_000, 50_000, 100),
     ]

@@ -72,8 +72,6 @@ def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the store and the files that the commands on the pages use."""
     directory = tmp_path_factory.mktemp("prepared")
     store = ingest.Store(directory / "store")
-    for name, file in NAMED.items():
-        store.add(samples / file, ingest.AddOptions(name=name, tags={"branch": "main"}))
     for path, name in {
         "both/eager": "flux-tiny-eager",
         "both/compiled": "flux-tiny-compiled",
@@ -87,9 +85,13 @@ def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         run.mkdir(parents=True)
         shutil.copy(samples / NAMED[name], run / f"{name}-rank0.trace.json.gz")
         (run / "run.json").write_text(f'{{"name": "{name}"}}')
+        # The command on a page that adds this directory then finds the run, and adds no other one.
+        store.add(run, ingest.AddOptions(tags={"branch": "main"}))
     shutil.copy(samples / NAMED["my_script"], directory / "trace.json.gz")
     shutil.copy(samples / "traces/h100_owlv2.json.gz", directory)
-    shutil.copy(samples / "megengine/prof_net3.json", directory / "out.json")
+    # The newline makes it another run than the sample of the page's queries.
+    profile = (samples / "megengine/prof_net3.json").read_bytes() + b"\n"
+    (directory / "out.json").write_bytes(profile)
     return directory
 
 

@@ -75,6 +75,7 @@ def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path, name in {
         "both/eager": "flux-tiny-eager",
         "both/compiled": "flux-tiny-compiled",
+        "profile": "flux-tiny-compiled",
         "profiles/my_script": "my_script",
         "memory-demo": "memory-demo",
         "demo/flux-tiny": "flux-tiny",

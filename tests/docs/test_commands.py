@@ -32,6 +32,7 @@ NAMED = {
     "memory-demo": "traces/cpu/flux_eager_full.json.gz",
     "flux-tiny-eager": "compile/flux_eager_b2-rank0.trace.json.gz",
     "flux-tiny-compiled": "compile/flux_compiled_b2-rank0.trace.json.gz",
+    "pull": "compile/flux_compiled_b2-rank0.trace.json.gz",
 }
 
 
@@ -80,13 +81,15 @@ def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "demo/flux-tiny": "flux-tiny",
         "traces": "my_script",
         "logdir": "my_script",
+        "pull": "pull",
     }.items():
         run = directory / path
         run.mkdir(parents=True)
         shutil.copy(samples / NAMED[name], run / f"{name}-rank0.trace.json.gz")
         (run / "run.json").write_text(f'{{"name": "{name}"}}')
-        # The command on a page that adds this directory then finds the run, and adds no other one.
-        store.add(run, ingest.AddOptions(tags={"branch": "main"}))
+        # If a page adds one of these directories, `ingest add` finds its run in the store.
+        if name != "pull":
+            store.add(run, ingest.AddOptions(tags={"branch": "main"}))
     shutil.copy(samples / NAMED["my_script"], directory / "trace.json.gz")
     shutil.copy(samples / "traces/h100_owlv2.json.gz", directory)
     # The newline makes it another run than the sample of the page's queries.

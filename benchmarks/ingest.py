@@ -219,7 +219,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument(
-        "--ten", action="store_true", help="also measure the large trace ten times over"
+        "--ten", action="store_true", help="also measure the large trace repeated ten times"
     )
     parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()

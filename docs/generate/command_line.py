@@ -70,7 +70,7 @@ def _click_options(command: click.Command) -> Options:
 
 
 def _value(parameter: click.Parameter, context: click.Context) -> str:
-    """Return what stands for a value, such as `RUN`, `N` or `op|kernel`."""
+    """Return the placeholder of a value, such as `RUN`, `N` or `op|kernel`."""
     names = {"int": "N", "int range": "N", "float": "X", "str": "TEXT", "path": "DIR"}
     metavar = parameter.make_metavar(context).strip("<>{}")
     return names.get(metavar, metavar if "-" in parameter.opts[0] else metavar.upper())

@@ -69,7 +69,7 @@ def test_a_disabled_profiler_does_nothing(work, tmp_path):
 @pytest.mark.parametrize(
     ("schedule", "steps", "recorded"),
     [
-        ({}, 2, [[0, 1]]),  # work after the last step is no step
+        ({}, 2, [[0, 1]]),  # work after the last step does not count as a step
         ({"active": 2}, 5, [[0, 1]]),
         ({"warmup": 1, "active": 3}, 9, [[1, 2, 3]]),
         ({"wait": 1, "warmup": 1, "active": 2, "repeat": 2}, 9, [[2, 3], [6, 7]]),

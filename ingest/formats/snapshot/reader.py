@@ -41,7 +41,7 @@ from ingest.formats.source import SourceWarning
 from ingest.units import counted
 
 ROWS_AT_ONCE = 65_536
-WEIGHT_OF_DICTS = 8  # an event takes so many times as much memory as a dict as in columns
+WEIGHT_OF_DICTS = 8  # memory of an event as a dict, divided by its memory in columns
 
 
 class MemorySnapshot:

@@ -28,11 +28,11 @@ PAGES = {path.name: path for path in [REPOSITORY / "README.md", *sorted(DOCS.glo
 # The runs that the pages use, by name: their files among the samples.
 NAMED = {
     "flux-tiny": "traces/cpu/flux_eager_full.json.gz",
-    "my_script": "traces/cpu/flux_eager_full.json.gz",
     "memory-demo": "traces/cpu/flux_eager_full.json.gz",
+    "my_script": "traces/cpu/flux_eager_min.json.gz",
+    "commit": "traces/cpu/flux_compile_recompile.json.gz",
     "flux-tiny-eager": "compile/flux_eager_b2-rank0.trace.json.gz",
     "flux-tiny-compiled": "compile/flux_compiled_b2-rank0.trace.json.gz",
-    "pull": "compile/flux_compiled_b2-rank0.trace.json.gz",
 }
 
 
@@ -73,23 +73,22 @@ def prepared(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the store and the files that the commands on the pages use."""
     directory = tmp_path_factory.mktemp("prepared")
     store = ingest.Store(directory / "store")
+    labels = ingest.AddOptions(name="flux-tiny", tags={"branch": "main"})
+    store.add(samples / NAMED["flux-tiny"], labels)  # as `make demo` does
     for path, name in {
         "both/eager": "flux-tiny-eager",
         "both/compiled": "flux-tiny-compiled",
+        "profile": "commit",
         "profiles/my_script": "my_script",
         "memory-demo": "memory-demo",
         "demo/flux-tiny": "flux-tiny",
         "traces": "my_script",
         "logdir": "my_script",
-        "pull": "pull",
     }.items():
         run = directory / path
         run.mkdir(parents=True)
         shutil.copy(samples / NAMED[name], run / f"{name}-rank0.trace.json.gz")
         (run / "run.json").write_text(f'{{"name": "{name}"}}')
-        # If a page adds one of these directories, `ingest add` finds its run in the store.
-        if name != "pull":
-            store.add(run, ingest.AddOptions(tags={"branch": "main"}))
     shutil.copy(samples / NAMED["my_script"], directory / "trace.json.gz")
     shutil.copy(samples / "traces/h100_owlv2.json.gz", directory)
     # The newline makes it another run than the sample of the page's queries.
@@ -183,6 +182,9 @@ def test_the_queries_on_a_page_return_rows(page: str, workplace: Path) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "python"))])
 def test_the_programs_on_a_page_run(page: str, workplace: Path) -> None:
+    store = ingest.Store(workplace / "store")
+    for side in ("eager", "compiled"):
+        store.add(workplace / "both" / side)
     for program in blocks(page, "python"):
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM + program],

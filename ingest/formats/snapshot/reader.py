@@ -41,7 +41,7 @@ from ingest.formats.source import SourceWarning
 from ingest.units import counted
 
 ROWS_AT_ONCE = 65_536
-WEIGHT_OF_DICTS = 8  # an event takes so many times as much memory as a dict as in columns
+WEIGHT_OF_DICTS = 8  # memory of an event as a dict, divided by its memory in columns
 
 
 class MemorySnapshot:
@@ -74,7 +74,7 @@ class MemorySnapshot:
     def events(self) -> Iterator[pa.RecordBatch]:
         """Yield the events of all devices, with EVENT_SCHEMA. Those of a device are in order.
 
-        Raises ProfileError, with the position in the file, if it is not a memory snapshot.
+        Raise ProfileError, with the position in the file, if it is not a memory snapshot.
         """
         try:
             yield from self._batches()

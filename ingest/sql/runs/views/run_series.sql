@@ -3,7 +3,8 @@
 -- One row: a run with metrics.
 --
 -- run_id       the run
--- series       the model (or the name of a run without one), mode and device, as far as known
+-- series       the known ones of model, mode and device, separated by commas; the name replaces an
+--              unknown model
 -- run_number   number of the run in its series, from 1 for the oldest
 -- name         name of the run
 -- model        model that was profiled

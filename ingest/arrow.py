@@ -12,7 +12,7 @@ import pyarrow as pa
 
 
 def arrow_of(values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_] | None = None) -> pa.Array:
-    """Convert numbers to an Arrow array of the same type, NULL where `is_null`."""
+    """Convert numbers to an Arrow array of the same type, with NULL where `is_null` is true."""
     valid = None if is_null is None else pa.py_buffer(np.packbits(~is_null, bitorder="little"))
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, data])

@@ -28,7 +28,7 @@ def interruptible() -> Iterator[list[signal.Signals]]:
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """Let both signals end the process at once, for its start, when nothing needs a cleanup."""
+    """Let both signals end the process at once while it starts and nothing needs a cleanup."""
 
     def end(number: int, _: FrameType | None) -> None:
         os.write(2, f"error: stopped ({signal.Signals(number).name})\n".encode())

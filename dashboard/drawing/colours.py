@@ -72,7 +72,7 @@ BOXES = {  # the boxes of flame graphs, by category
     "user_annotation": Box("annotation", "#C9CDD6"),
     "cuda_runtime": Box("runtime call", "#D9B8F0"),
     "cuda_driver": Box("driver call", "#C5A0E6"),
-    "kernel": Box("kernel, copy or set", "#9AD9B4"),
+    "kernel": Box("kernel, copy or memset", "#9AD9B4"),
 }
 NO_BOXES = ("#DADCE0", "#7A808A")
 BOX_EDGE, BOX_INK = "#FFFFFF", "#16181D"

@@ -16,15 +16,15 @@ HELP = {
     "wall": "From the start of the steps to their end, or to the end of the work they launched.",
     "span": "From the start of the device's first activity in the recording to the end of its "
     "last.",
-    "busy": "Time when at least one kernel, copy or set ran on the device.",
+    "busy": "Time when at least one kernel, copy or memset ran on the device.",
     "host_busy": "Time when at least one operator, or compiled code, ran on the host.",
     "idle": "Time between activities when nothing ran on the device.",
     "host_idle": "Time between operators: the host ran Python or waited.",
-    "activities": "Kernels, copies and sets.",
+    "activities": "Kernels, copies and memsets.",
     "operators": "Calls of outermost operators: those that no other operator called.",
     "gaps": "Intervals of idle time. A gap belongs to the step of the activity that ended it.",
     "launches": "Host calls that launched kernels.",
-    "kernels": "Kernels that the steps launched, without copies and sets.",
+    "kernels": "Kernels that the steps launched, without copies and memsets.",
     "peak": "The most memory in use at any moment of these steps.",
     "recompiles": "Recompilations of already compiled code in the measured steps.",
 }

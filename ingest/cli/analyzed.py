@@ -187,7 +187,7 @@ def _rows(
 def _ordered(rows: list[dict[str, Any]], order: Order) -> list[dict[str, Any]]:
     """Sort the rows. Rows without the sort value come last.
 
-    Python sorts, not DuckDB: NaN then lands where profile_analyze puts it.
+    Python sorts instead of DuckDB, because it puts NaN in the same position as profile_analyze.
     """
     known = [row for row in rows if row[order.column] is not None]
     unknown = [row for row in rows if row[order.column] is None]

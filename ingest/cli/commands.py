@@ -113,7 +113,9 @@ def add(
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag, KEY=VALUE. Repeatable.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes; each adds one run at a time.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Number of processes. Each adds one run at a time.")
+    ] = 1,
     keep_metadata: Annotated[
         bool, typer.Option("--keep-metadata", help="Keep values that look like secrets.")
     ] = False,
@@ -124,7 +126,7 @@ def add(
 ) -> None:
     """Add profiles to the store. Each path becomes a run.
 
-    So does each directory below a path that holds torch.profiler traces for TensorBoard.
+    Each directory below a path with torch.profiler traces for TensorBoard also becomes a run.
 
     Values that look like secrets are redacted, unless --keep-metadata is given. With
     --redact-paths, paths of source files become relative to their package or to the current

@@ -17,7 +17,7 @@ def key_averages(
     run: RunArgument,
     sort_by: Annotated[
         str,
-        typer.Option(help="Column, by torch's name, such as count. cuda and xpu mean the device."),
+        typer.Option(help="Column to sort by, as torch names it. cuda and xpu mean the device."),
     ] = "self_cpu_time_total",
     group_by_input_shape: Annotated[
         bool, typer.Option("--group-by-input-shape", help="One row per name and input shapes.")
@@ -36,10 +36,10 @@ def key_averages(
         bool, typer.Option("--per-rank", help="One table per rank. Default: one for all ranks.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print all rows as JSON, times in ns.")
+        bool, typer.Option("--json", help="Print all rows as JSON, with times in ns.")
     ] = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print all rows as CSV, times in ns.")
+        bool, typer.Option("--csv", help="Print all rows as CSV, with times in ns.")
     ] = False,
     store: StoreOption = None,
 ) -> None:

@@ -84,10 +84,10 @@ def profile_analyze(
         ),
     ] = "time",
     min_time: Annotated[
-        float | None, typer.Option(help="Only operators that take this long or longer, s.")
+        float | None, typer.Option(help="Only operators that take at least this time, s.")
     ] = None,
     max_time: Annotated[
-        float | None, typer.Option(help="Only operators that take this long or less, s.")
+        float | None, typer.Option(help="Only operators that take at most this time, s.")
     ] = None,
     copy_time: Annotated[
         bool, typer.Option("--copy-time", help="Also print the sum of copy times.")
@@ -97,16 +97,16 @@ def profile_analyze(
     ] = False,
     print_only: Annotated[Part | None, typer.Option(help="Print only this part.")] = None,
     dump_only_opr: Annotated[
-        bool, typer.Option("--dump-only-opr", help="Print only the operators' names, types, ids.")
+        bool, typer.Option("--dump-only-opr", help="Print only names, types and ids of operators.")
     ] = False,
     wiki: Annotated[
         bool, typer.Option("--wiki", "--confluence", help="Print tables for a wiki.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: exact numbers, times in s.")
+        bool, typer.Option("--json", help="Print JSON, with exact numbers and times in s.")
     ] = False,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV: exact numbers, times in s.")
+        bool, typer.Option("--csv", help="Print CSV, with exact numbers and times in s.")
     ] = False,
     store: StoreOption = None,
 ) -> None:

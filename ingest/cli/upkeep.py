@@ -16,7 +16,9 @@ from ingest.units import counted
 RunsArgument = Annotated[
     list[str], typer.Argument(metavar="RUN...", help="Full ids or names of runs.")
 ]
-JobsOption = Annotated[int, typer.Option(min=1, help="Processes; each builds one run at a time.")]
+JobsOption = Annotated[
+    int, typer.Option(min=1, help="Number of processes. Each builds one run at a time.")
+]
 
 
 def edit(

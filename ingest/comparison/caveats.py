@@ -21,7 +21,7 @@ class Caveat:
 def caveats(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, names: tuple[str, str]
 ) -> Iterator[Caveat]:
-    """Yield warnings about the two median runs, then about runs unlike their side's median run.
+    """Yield warnings about the two median runs, then about runs that differ from their side's.
 
     `names` are the names of the sides in the warnings.
     """

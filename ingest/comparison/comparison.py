@@ -38,7 +38,7 @@ class Comparison:
 
     @property
     def unlike(self) -> str | None:
-        """The reason why a ratio of the sides' metrics means nothing; None if it does."""
+        """The reason why the sides cannot be compared by ratios; None if they can."""
         if self.is_mixed:
             return "one side has device time and the other host time"
         if (self.base.steps_from == "run") != (self.other.steps_from == "run"):

@@ -35,7 +35,7 @@ class Condition:
 
     @property
     def needs_change(self) -> bool:
-        """Whether two equal runs do not meet the condition, unless by chance."""
+        """Whether two equal runs meet the condition only by chance."""
         return self.bound >= 0 if self.is_above else self.bound <= 0
 
 

@@ -43,12 +43,12 @@ def rank_test(base: Sequence[float], other: Sequence[float]) -> float:
 def _tied_p(base: Sequence[float], other: Sequence[float]) -> float:
     """Return the share of rank subsets of `base`'s size at least as extreme as `base`'s ranks.
 
-    How extreme a subset is, is the distance of its rank sum from the expected rank sum.
+    A subset is more extreme if its rank sum is farther from the expected rank sum.
     """
     values = sorted((*base, *other))
     first = {value: index for index, value in reversed([*enumerate(values)])}
     counts = Counter(values)
-    # Twice the mean ranks, to stay with integers.
+    # Use twice the mean ranks, which are integers.
     ranks = {value: 2 * first[value] + counts[value] + 1 for value in counts}
     ways: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in base)]
     for value in values:

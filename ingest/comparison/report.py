@@ -79,7 +79,7 @@ def _steps(side: Side) -> str:
 
 
 def _spreads(comparison: Comparison) -> Iterator[Text]:
-    """Describe how much the steps of each side vary, because the metrics are of one step."""
+    """Describe how much the steps of each side vary, because the metrics cover only one step."""
     for name, side in (("BASE", comparison.base), ("OTHER", comparison.other)):
         if side.q1_wall_ns is not None and side.steps > 1:
             times = (amount(ns, "ns") for ns in (side.q1_wall_ns, side.q3_wall_ns))

@@ -114,7 +114,10 @@ def _send(answers: IO[bytes], header: dict[str, Any], *parts: Any) -> None:
 def _answer(
     connection: duckdb.DuckDBPyConnection, text: str, rows: int, size: int
 ) -> tuple[Any, ...]:
-    """Return a header and, if the query succeeds, its rows. Raise MemoryError."""
+    """Return a header and, if the query succeeds, its rows.
+
+    Raise MemoryError if the query runs out of memory.
+    """
     try:
         with connection.cursor() as cursor:
             table, cut_at = read(connection, lambda: _read(checked(cursor, text), rows, size))

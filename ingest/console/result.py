@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Result:
     """A query's rows, up to the console's limits, and the query's time.
 
-    `cut_at` is the limit that cut the rows off, such as `64 MiB`; empty if none did.
+    `cut_at` is the limit that cut the rows off, such as `64 MiB`; empty if the result is complete.
     """
 
     table: pa.Table
@@ -86,7 +86,7 @@ def narrow(table: pa.Table) -> pa.Table:
 
 
 def _has_no_pandas_type(kind: pa.DataType) -> bool:
-    """Return whether pandas has no type for it, or only one with less precision or range."""
+    """Return whether pandas lacks a type for `kind` with the same precision and range."""
     return bool(
         pa.types.is_nested(kind)
         or pa.types.is_binary(kind)
@@ -111,7 +111,7 @@ def _is_interval(kind: pa.DataType) -> bool:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    """Return whether it is a type of numbers, text, booleans, dates or times."""
+    """Return whether `kind` is a type of numbers, text, booleans, dates or times."""
     kind = getattr(kind, "storage_type", kind)  # extension types such as JSON and UUID
     return bool(
         pa.types.is_primitive(kind)

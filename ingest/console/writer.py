@@ -35,7 +35,8 @@ def texts(relation: Relation) -> pa.Table:
 def csv_lines(relation: Relation, names: Sequence[str]) -> Iterator[str]:
     """Yield the rows as lines of CSV, after a header of these names.
 
-    NULL is written as nothing, and empty text as `""`. If there is only one column, both are `""`.
+    NULL is written as an empty field, and empty text as `""`. If there is only one column, both are
+    `""`.
     """
     return _csv_lines(texts(relation), names)
 

@@ -69,7 +69,7 @@ def chrome_trace(
                 _parameters(part, shortest_ns)
                 | {
                     "origin_ns": origins[part.side],
-                    "place": None if label is None else index,
+                    "interval_number": None if label is None else index,
                     "label": label,
                     "pid": _own_pid(index),
                     "flows": index * FLOWS_PER_INTERVAL,

@@ -11,7 +11,7 @@ import typer
 from ingest.errors import MissingError
 from ingest.export.call_stacks import METRICS, Counted, Metric, collapsed, speedscope
 from ingest.export.chrome import chrome_trace
-from ingest.export.files import write_whole
+from ingest.export.files import write_atomically
 from ingest.export.stretches import first_event, intervals_of, steps_of_two
 from ingest.store.connection import connect, read
 from ingest.terminal import RunArgument, StoreOption, open_store, results
@@ -161,7 +161,7 @@ def export(
         sys.stdout.buffer.writelines(parts)
         sys.stdout.buffer.flush()
         return
-    write_whole(file, parts)
+    write_atomically(file, parts)
     results().print(f"wrote {printable(str(file))}", markup=False)
 
 

@@ -26,7 +26,7 @@ class TrailingBytesError(OSError):
 
 
 def is_compressed(file: BinaryIO) -> bool:
-    """Return whether an open file is gzip. Looks at the content, as the name may be wrong."""
+    """Return whether an open file is gzip, by its content, because its name may be wrong."""
     file.seek(0)
     magic = file.read(len(GZIP_MAGIC))
     file.seek(0)
@@ -36,7 +36,7 @@ def is_compressed(file: BinaryIO) -> bool:
 def start(file: BinaryIO, size: int) -> bytes:
     """Return the first `size` bytes of an open file's content, decompressed if it is gzip.
 
-    Raises EOFError or OSError if the compressed stream is truncated or damaged before their end.
+    Raise EOFError or OSError if the compressed stream is truncated or damaged within these bytes.
     """
     if not is_compressed(file):
         return file.read(size)
@@ -51,8 +51,8 @@ def start(file: BinaryIO, size: int) -> bytes:
 def blocks(file: BinaryIO) -> Iterator[bytes]:
     """Yield the content of an open file from its start in blocks, decompressed if it is gzip.
 
-    After the last intact byte of a compressed stream, raises EOFError if the stream is truncated
-    and OSError if it is damaged. Raises ProfileError if it inflates to more than
+    After the last intact byte of a compressed stream, raise EOFError if the stream is truncated
+    and OSError if it is damaged. Raise ProfileError if it inflates to more than
     `max_inflation()` times its size.
     """
     if not is_compressed(file):
@@ -87,7 +87,7 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
 def max_inflation() -> float:
     """Return how many times its size a file may inflate to: TRACEHOUSE_MAX_INFLATION, or 200.
 
-    Raises IngestError if the environment variable is not a number of at least 1.
+    Raise IngestError if the environment variable is not a number of at least 1.
     """
     setting = os.environ.get("TRACEHOUSE_MAX_INFLATION") or MAX_INFLATION
     try:
@@ -154,7 +154,7 @@ def sha256(path: Path) -> str:
 
 
 class Content:
-    """Access to a file's decompressed bytes by position. Reads the file once, forwards.
+    """Gives access to a file's decompressed bytes by position. It reads the file once, forwards.
 
     `kept`: the bytes from position `kept_from` to the end, which are not read again.
     """

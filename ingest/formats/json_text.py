@@ -1,11 +1,11 @@
-"""Reading of JSON that may be damaged."""
+"""Reading of JSON text that may be damaged."""
 
 import json
 import re
 from typing import Any, NamedTuple
 
 DECODER = json.JSONDecoder(strict=False)
-MAX_DEPTH = 200  # of nested lists and objects; Python's limit on calls is five times as high
+MAX_DEPTH = 200  # levels of lists and objects; Python's recursion limit is five times as high
 EVENT_START = re.compile(r'\{\s*"(?:ph|cat|name|pid|tid|id|ts|dur|args|s|bp)"\s*:')
 ARRAY_KEY = re.compile(r'"traceEvents"\s*:\s*\[')
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
@@ -30,7 +30,7 @@ def array_start(content: bytes, is_all: bool) -> tuple[int, int] | None:
 
     If the text before that key is damaged, the positions are those of the first such key at any
     depth. `is_all`: `content` is the whole file, so the first such key counts if there is no
-    outermost one. Otherwise the result is None, as more content may bring it.
+    outermost one. Otherwise the result is None, because the key may follow in later content.
     """
     text = content.decode("latin-1")  # one character per byte
     first = ARRAY_KEY.search(text)
@@ -53,7 +53,7 @@ def array_start(content: bytes, is_all: bool) -> tuple[int, int] | None:
 
 
 def keys_before(head: str) -> Keys:
-    """Return the keys of an object whose text is broken off."""
+    """Return the keys of an object whose text is truncated."""
     return leading_keys(head.partition("{")[2] + "}")
 
 
@@ -86,7 +86,7 @@ def nests_deeper(value: Any, levels: int = MAX_DEPTH) -> bool:
 
 
 def _value(text: str, start: int) -> tuple[Any, int]:
-    """Return the value at `start` and its end. Raises ValueError, also if it nests too deeply."""
+    """Return the value at `start` and its end. Raise ValueError if it is invalid or too deep."""
     value, end = DECODER.raw_decode(text, start)
     if nests_deeper(value):
         raise ValueError("nested too deeply")
@@ -96,13 +96,13 @@ def _value(text: str, start: int) -> tuple[Any, int]:
 def without_lone_surrogates(text: str) -> str:
     """Return the JSON text with each escape of a lone surrogate replaced by U+FFFD.
 
-    A lone surrogate is half of a UTF-16 pair: it is no character, and cannot be stored as UTF-8.
+    A lone surrogate is half of a UTF-16 pair: it is not a character, and cannot be stored as UTF-8.
     """
     return LONE_SURROGATE.sub(lambda found: found[1] or r"\ufffd", text)
 
 
 def known_keys(text: str) -> dict[str, Any]:
-    """Find the keys that the tables use in damaged metadata, wherever they are."""
+    """Return the keys that the tables use from damaged metadata, at any depth."""
     found: dict[str, Any] = {}
     for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
         if match := re.search(rf'"{key}"\s*:\s*', text):

@@ -14,7 +14,7 @@ HEAD_BYTES = 1 << 20
 def recognise(path: Path, formats: Iterable[Format]) -> tuple[Format | None, str]:
     """Return the format of a file, or None and the reason why the file is not a trace.
 
-    The reason is empty if the file is a valid JSON document. Raises OSError if the file is
+    The reason is empty if the file is a valid JSON document. Raise OSError if the file is
     unreadable.
     """
     head = b""

@@ -45,7 +45,7 @@ class Format:
 class Loader:
     """The function `load` of the module `load` in a format's package.
 
-    The module is imported on the first call: to import those of all formats takes 60 ms.
+    The module is imported on the first call, because importing all such modules takes 60 ms.
     """
 
     package: str
@@ -55,7 +55,7 @@ class Loader:
         import_module(f"ingest.formats.{self.package}.load").load(source, staging, progress)
 
 
-# A file is of the first format that recognises it.
+# The format of a file is the first one that recognises it.
 FORMATS = (
     Format(
         "compile_log",

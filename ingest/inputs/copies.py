@@ -15,17 +15,17 @@ T = TypeVar("T")
 
 
 def skip_copies(sources: list[Source]) -> None:
-    """Mark all but one of the files with the same content as skipped. Prefer files to links."""
+    """Mark all but one of the files with the same content as skipped. Keep a file over a link."""
     profiles = sorted(
         (source for source in sources if source.is_profile),
         key=lambda source: source.path.is_symlink(),
     )
     _skip_equal(profiles, {source.source_id: source.sha256 for source in profiles})
-    alike: dict[tuple[str, bytes], list[Source]] = defaultdict(list)
+    by_head: dict[tuple[str, bytes], list[Source]] = defaultdict(list)
     for source in profiles:
         if source.is_profile and (head := _read(source, lambda file: start(file, COMPARED_FIRST))):
-            alike[source.kind, head].append(source)
-    for group in alike.values():
+            by_head[source.kind, head].append(source)
+    for group in by_head.values():
         if len(group) > 1 and any(_read(source, is_compressed) for source in group):
             _skip_equal(group, {source.source_id: _read(source, _checksum) for source in group})
 
@@ -47,7 +47,7 @@ def _checksum(file: BinaryIO) -> str:
 
 
 def _read(source: Source, read: Callable[[BinaryIO], T]) -> T | None:
-    """Call `read` with the file and return its result, or None if the file is damaged."""
+    """Return the result of `read` for the file, or None if it is damaged and so not a copy."""
     try:
         with source.path.open("rb") as file:
             return read(file)

@@ -57,13 +57,13 @@ def number_cycles(
 ) -> None:
     """Number the cycles of a run in which a process wrote several traces.
 
-    Traces of different processes are of the same cycle if they have the same step numbers. If step
-    numbers do not decide, traces recorded at the same time are of the same cycle. Otherwise the
-    first trace of one process is matched with the first of another. Warns of a process that lacks
-    a cycle.
+    Traces of different processes belong to the same cycle if they have the same step numbers. If
+    step numbers do not decide, traces recorded at the same time belong to the same cycle. Otherwise
+    the first trace of one process is matched with the first of another. Warn of a process that
+    lacks a cycle.
 
-    Cycles are ordered by step number if the step numbers of every process increase, else by time.
-    Time alone would misorder processes that ran one after the other.
+    Cycles are ordered by step number if the step numbers of every process increase, or else by
+    time. Time alone would misorder processes that ran one after the other.
     """
     if all(len(sources) == 1 for sources in processes.values()):
         return

@@ -12,7 +12,7 @@ MOST_RANKS = 1_000_000
 def base_ns(source: Source) -> int:
     """Return the base of the file's times, Unix ns, or 0 if its metadata has no valid base.
 
-    Warns if the base is invalid.
+    Warn if the base is invalid.
     """
     recorded = source.metadata.get("baseTimeNanoseconds", 0)
     try:

@@ -57,7 +57,7 @@ def _by_format(sources: list[Source]) -> list[list[Source]]:
 def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = None) -> None:
     """Assign each file of a format its rank.
 
-    The rank comes from the file's content or name, else from `traced` by its process id. Otherwise
+    The rank comes from the file's content or name, or from `traced` by its process id. Otherwise
     it is the position of the process among the files if that rank is free, or the first free one.
     The cycles of one profiler are files of one process, and so have one rank.
 
@@ -86,7 +86,7 @@ def _ranks_of_processes(
 ) -> dict[str, int | None]:
     """Return the rank of each process id that occurs in traces of only one rank.
 
-    Empty if no other file needs it.
+    The result is empty if no other file needs it.
     """
     ranks = {source.source_id: source.rank for source in traces}
     pids: dict[str, set[int | None]] = {}
@@ -171,7 +171,7 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
 def _recorded_apart(source: Source, spans: dict[str, list[tuple[int, int]]]) -> str | None:
     """Return a process of the same host that ended before this file's process began, or None.
 
-    None too if the trace records its rank: then it belongs to the same job as the others.
+    Return None also if the trace records its rank: it then belongs to the same job as the others.
     """
     own = _process(source)
     host = WORKER_NAME.fullmatch(own)

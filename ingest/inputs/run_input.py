@@ -34,7 +34,7 @@ class RunInput:
 
     @property
     def name(self) -> str:
-        """The name in run.json, else that of the directory, or of the file without its suffixes."""
+        """The name in run.json, or else of the directory, or of the file without its suffixes."""
         named = self.description.get("name")
         if isinstance(named, str) and named:
             return named
@@ -86,9 +86,9 @@ class RunInput:
 def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
     """Read the head and the checksum of each file of a run directory, or of a single file.
 
-    A file is of the first of the `formats` that recognises it. A run that failed before anything
-    was recorded has no profile, only a run.json with an `error`. Raises ProfileError if the path
-    is missing, unreadable or without any profile.
+    The format of a file is the first of `formats` that recognises it. A run that failed before
+    anything was recorded has no profile, only a run.json with an `error`. Raise ProfileError if the
+    path is missing, unreadable or without any profile.
     """
     try:
         files = _files(path)
@@ -153,7 +153,7 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
 
 
 def _not_followed(file: Path, directory: Path) -> SourceWarning | None:
-    """Return why an entry of a run directory is not read, or None if it can be.
+    """Return why an entry of a run directory is not read, or None if it is read.
 
     The directory may come from an attacker.
     """

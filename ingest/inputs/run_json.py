@@ -72,7 +72,7 @@ def is_of_a_rank(file: Path) -> bool:
 def read_json(file: Path) -> dict[str, Any]:
     """Return the JSON object in the file.
 
-    Raises ProfileError if there is none, or if it is too long or nests too deeply.
+    Raise ProfileError if there is none, or if it is too long or nests too deeply.
     """
     if file.stat().st_size > LONGEST:
         raise ProfileError(f"{file}: longer than {LONGEST:,} bytes")
@@ -145,7 +145,7 @@ def _valid(
 
 
 def _invalid_keys(values: dict[str, Any], kinds: dict[str, Kind]) -> list[str]:
-    """Return the keys whose values are not of their kinds. Null counts as a missing value."""
+    """Return the keys whose values are not allowed. Null counts as a missing value."""
     return [
         key
         for key, kind in kinds.items()

@@ -8,7 +8,7 @@ import duckdb
 
 from ingest.errors import MissingError
 
-FIRST_UNIX_NS = 10**17  # the year 1973; an integer from here up is Unix ns, not seconds
+FIRST_UNIX_NS = 10**17  # the year 1973; an integer of at least this is Unix ns, not seconds
 NS_PER_S = 1_000_000_000
 # The condition that a row belongs to a device. Its parameters are `Device.key`.
 OF_DEVICE = """run_id = $1 AND source_id = $2 AND device_type = $3
@@ -56,7 +56,7 @@ class Device:
         return [*self.key, ordinal]
 
     def seconds(self, time_ns: int | None) -> str | None:
-        """Format a Unix time as seconds after the first action; None if a time is unknown."""
+        """Format a Unix time as seconds after the first action, or return None if it is unknown."""
         if time_ns is None or self.first_ns is None:
             return None
         return f"{(time_ns - self.first_ns) / NS_PER_S:.6f} s"
@@ -75,7 +75,7 @@ class Moment:
 
 
 def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
-    """Return the devices whose memory was recorded, in the order of their sources, the CPU last.
+    """Return the devices whose memory was recorded, in the order of their sources, CPU last.
 
     A source may have several devices, and several sources may record the same device. Raise
     MissingError if the run has none.

@@ -18,7 +18,7 @@ Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], N
 # Steps in Python, by their name after `Filled by:` in the header of a SQL file. The arguments are
 # the relations that the step reads and the tables that it fills.
 STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay, "find_paths": find_paths}
-FEW = 10_000  # up to so many staged rows, any order of joins is faster than to optimise it
+FEW = 10_000  # up to this number of staged rows, optimising the order of joins does not pay off
 
 
 def prepare(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> None:
@@ -38,11 +38,11 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
     """Create all other relations, and return the names of those that are empty.
 
     `workers`: number of independent relations created at the same time. Planning a statement keeps
-    one core busy, whatever the number of rows.
+    one core busy, even if there are few rows.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
-    snapshot and no compile log, which half of the SQL is about. Such a relation is created, as an
-    empty table, only if a relation that may have rows reads it.
+    snapshot and no compile log, and half of the SQL is about these. Such a relation is created, as
+    an empty table, only if a relation that may have rows reads it.
     """
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())

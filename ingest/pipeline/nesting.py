@@ -278,7 +278,7 @@ def _depths_and_parents(nest: Nest) -> tuple[Integers, Integers]:
 
 
 def _cut_where_crossed(start_ns: Integers, end_ns: Integers) -> Integers:
-    """Return the ends. If a later span outlasts a span, the end is moved to that span's start."""
+    """Return the ends. A span that crosses a later one ends at the later one's start."""
     count = len(end_ns)
     highest = [end_ns]  # level k: the latest end of the 2ᵏ spans from each index
     while 2 ** len(highest) <= count:

@@ -36,7 +36,7 @@ def write_tables(
     connection.execute("SET disabled_optimizers = 'build_side_probe_side'")
     with Statements(connection, workers) as statements:
         writing = []
-        if index_row:  # takes longest
+        if index_row:  # this takes longest
             writing.append(statements.submit(_write_index_row, empty, index_row))
         writing += [
             statements.submit(_write, table.name, directory)

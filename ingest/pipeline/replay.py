@@ -16,8 +16,8 @@ from ingest.arrow import arrow_of, numpy_of
 
 NONE, ALLOC, FREE, REQUEST, COMPLETION = range(5)  # role of an action in an allocation's life
 READ_ROWS = 1 << 16
-MISSING = np.iinfo(np.int64).min  # stands for null
-UNKNOWN = -2  # stands for an unknown ordinal; -1 is before the first action
+MISSING = np.iinfo(np.int64).min  # represents null
+UNKNOWN = -2  # represents an unknown ordinal; -1 is before the first action
 
 Integers = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.int32]

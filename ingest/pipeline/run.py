@@ -29,7 +29,7 @@ from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
-WORKERS = 2  # statements at a time for small runs; for others, memory would not suffice
+WORKERS = 2  # statements at a time for small runs; larger runs would run out of memory
 SMALL_BYTES = 4 << 20  # of files on disk; a database in memory is faster for such a run
 
 
@@ -69,13 +69,13 @@ def write_run(
 ) -> str:
     """Write `<table>.parquet` for each table with rows into the existing, empty `directory`.
 
-    Returns the run's name in the tables.
+    Return the run's name in the tables.
 
     `index_row`: file for the run's row of the store's index, without its id. `progress`: called
     with the bytes of all files read so far. `added_at`: when the run was added, UTC; None means
     now.
 
-    A file that cannot be read becomes a source with status `failed`. Raises ProfileError if no
+    A file that cannot be read becomes a source with status `failed`. Raise ProfileError if no
     profile can be read.
     """
     scratch = directory.with_name(directory.name + ".scratch")
@@ -222,5 +222,5 @@ def _framework(sources: list[Source]) -> str:
 
 
 def _label(option: str | None, recorded: str | None) -> str | None:
-    """Return the user's label, or the recorded one if it is None. An empty label means none."""
+    """Return the user's label, or the recorded one if it is None; None if it is empty."""
     return recorded if option is None else option or None

@@ -2,7 +2,7 @@
 
 A pattern uses only syntax that RE2 and Python's `re` share: DuckDB finds the texts that hold a
 secret with RE2, and `secrets.py` redacts them with `re`. The part of a pattern before the secret
-has a bounded length, so that no text takes long.
+has a bounded length, so that matching is fast for every text.
 """
 
 from typing import NamedTuple
@@ -14,8 +14,8 @@ class Rule(NamedTuple):
     `keywords`: words separated by spaces. A text without any of them holds no such secret. Words
     with a capital letter are case-sensitive, others are not. A rule without keywords always
     applies.
-    `pattern`: the group that matches is the secret. A pattern with groups of which none matches
-    has found harmless text. Without groups, the whole match is the secret.
+    `pattern`: the group that matches is the secret. If a pattern has groups and none of them
+    matches, the text is harmless. Without groups, the complete match is the secret.
     `entropy`: the least entropy of a secret, in bits per character.
     `unless`: a pattern of harmless values.
     """

@@ -60,7 +60,7 @@ def redact_json(text: str) -> str:
 
 
 def _redact_document(text: str) -> str:
-    """Return the document without secrets, or unchanged. Raises ValueError for invalid JSON."""
+    """Return the document without secrets, or unchanged. Raise ValueError for invalid JSON."""
     document = json.loads(text)
     redacted = redact(document)
     return text if redacted == document else json.dumps(redacted, ensure_ascii=False)
@@ -77,7 +77,7 @@ def _classified(key: str) -> tuple[bool, bool]:
 
 @lru_cache(CACHED_TEXTS)
 def _redact_short(text: str) -> str:
-    """Cached `redact_text`, for texts that repeat, such as the types of arguments."""
+    """Redact a text, with a cache for texts that repeat, such as the types of arguments."""
     return redact_text(text)
 
 
@@ -88,7 +88,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _applicable(rules: tuple[Rule, ...], text: str) -> list[Rule]:
-    """Return the rules of which a keyword occurs in the text, and those without keywords."""
+    """Return the rules that have a keyword in the text, and those without keywords."""
     lowered = text.lower()
     case_insensitive, case_sensitive, always = _keywords(rules)
     indices = {index for keyword, index in case_insensitive if keyword in lowered}

@@ -5,7 +5,7 @@
 
 from ingest.redaction.rule import Rule
 
-# Names of secrets, whatever the value.
+# Names of secrets, regardless of the value.
 SECRET = (
     r"(?i:secret|passw|passphrase|passcode|credential|authorization|cookie|bearer"
     r"|(?:access|account|admin|anthropic|api|app|auth|aws|azure|client|cohere|comet|datadog|deepseek"

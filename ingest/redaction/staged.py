@@ -12,8 +12,8 @@ from ingest.redaction.secrets import redact_json, redact_text
 from ingest.units import counted
 
 BATCH = 10_000
-FEW = 100  # up to so many rows, it is faster to read all texts than to compile the keywords
-MANY = 1_000  # above so many texts, it is faster to compile all patterns than to read the texts
+FEW = 100  # up to this number of rows, reading all texts is faster than compiling the keywords
+MANY = 1_000  # above this number, compiling all patterns is faster than reading the texts
 ESCAPED = r"\\u00[2-7]|\\/"  # escapes in JSON that are not necessary, and may hide a secret
 # Most events of a large trace are Python frames, whose arguments are only numbers.
 SEARCHED = {
@@ -122,7 +122,7 @@ def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
-    """Warn of the number of rows of each file that hold a secret. Leaves out `staged_files`."""
+    """Warn of each file's number of rows with secrets. Rows of `staged_files` do not count."""
     counts: Counter[tuple[int, str]] = Counter()
     for table in tables:
         if not table.has_source or table.name == "staged_files":
@@ -141,7 +141,7 @@ def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
         connection.execute(
             "UPDATE staged_files SET warnings = list_append(warnings, $2), warning_codes = "
             "list_append(warning_codes, 'secrets_redacted') WHERE source_id = $1",
-            [source_id, f"redacted what looks like a secret in {counted(count, noun)}"],
+            [source_id, f"redacted text that looks like a secret in {counted(count, noun)}"],
         )
 
 

@@ -56,7 +56,7 @@ def read_index(file: Path) -> dict[str, Entry] | None:
     try:
         with pq.ParquetFile(file) as index:
             written_by = (index.metadata.metadata or {}).get(VERSION.encode(), b"").decode()
-            # For so few rows, one thread is faster.
+            # One thread is faster for a small file.
             read = index.read([*STATE, NAME_COLUMN], use_threads=False)
             columns = read.to_pydict().values()
     except (OSError, ValueError, KeyError):  # pyarrow's errors derive from these

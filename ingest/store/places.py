@@ -52,7 +52,7 @@ def versions(store: Path) -> list[str]:
 def stored_runs(store: Path) -> dict[str, StoredRun]:
     """Return all runs by id. Raise OSError if they cannot be listed.
 
-    A copied store may have a run in two versions. The one of the current version then counts.
+    A copied store may have a run in two versions. The run of the current version is returned.
     """
     found: dict[str, StoredRun] = {}
     for version in sorted(versions(store), key=lambda name: name == sql.schema_version()):

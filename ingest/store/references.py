@@ -16,7 +16,7 @@ def find(store: Path, names: Mapping[str, str | None], reference: str) -> str:
     `names` maps all run ids to the runs' names, because a run may have been renamed. Raise
     StoreError if `reference` matches no run, or several.
     """
-    return _only(store, reference, _named(names, reference) or _begun(names, reference))
+    return _only(store, reference, _by_name(names, reference) or _by_beginning(names, reference))
 
 
 def find_exactly(store: Path, names: Mapping[str, str | None], reference: str) -> str:
@@ -24,23 +24,24 @@ def find_exactly(store: Path, names: Mapping[str, str | None], reference: str) -
 
     This is for operations that cannot be undone. Raise StoreError as `find` does.
     """
-    named, begun = _named(names, reference), _begun(names, reference)
-    if begun and not named:
-        listed = ", ".join(begun[:MOST_LISTED])
+    by_name, by_beginning = _by_name(names, reference), _by_beginning(names, reference)
+    if by_beginning and not by_name:
+        listed = ", ".join(by_beginning[:MOST_LISTED])
         raise StoreError(f"{reference}: not the full id or name of a run; did you mean {listed}?")
-    return _only(store, reference, named)
+    return _only(store, reference, by_name)
 
 
 def slug(name: str) -> str:
     """Convert a name to a part of a path: letters of any script, digits, dots and dashes.
 
-    The result may be empty. It is short enough to become a directory name with an id's digits.
+    The result may be empty. It is short enough for a directory name to which the digits of an id
+    are added.
     """
     plain = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFC", name.lower())).strip("-.")
     return plain[:80].encode()[:160].decode(errors="ignore")
 
 
-def _named(names: Mapping[str, str | None], reference: str) -> list[str]:
+def _by_name(names: Mapping[str, str | None], reference: str) -> list[str]:
     if reference in names:
         return [reference]
     return [
@@ -50,7 +51,7 @@ def _named(names: Mapping[str, str | None], reference: str) -> list[str]:
     ]
 
 
-def _begun(names: Mapping[str, str | None], reference: str) -> list[str]:
+def _by_beginning(names: Mapping[str, str | None], reference: str) -> list[str]:
     return [run_id for run_id in names if reference and run_id.startswith(reference)]
 
 

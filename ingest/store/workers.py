@@ -1,8 +1,8 @@
 """Work on runs in worker processes, with progress reports. A worker may die without harm.
 
 A single run gets a worker process too: DuckDB may take seconds to notice Ctrl-C, and a process that
-runs out of memory then ends no other. The workers are forks, so that they need not import modules
-again, which takes longer than adding a small trace.
+runs out of memory then does not end the others. The workers are forks, so that they need not import
+modules again, which takes longer than adding a small trace.
 """
 
 import os

@@ -10,15 +10,16 @@ LONGEST_US = 1e12  # eleven days
 
 
 class Clock:
-    """Conversion of the records' times of day to Unix time, which only events have as well."""
+    """Converts the records' times of day to Unix time. Only events have both times."""
 
     def __init__(self) -> None:
         self._offset_us: int | None = None
 
     def set(self, event: dict[str, Any], record: Record) -> float | None:
-        """Return the event's Unix time, µs, and set the clock by it. None if it has no valid one.
+        """Return the event's Unix time, µs, and set the clock by it.
 
-        `record` is the record of the event, with the time of day.
+        Return None if the event has no valid Unix time. `record` is the record of the event, with
+        the time of day.
         """
         at_us = event.get("ts")
         if isinstance(at_us, bool) or not isinstance(at_us, int | float):
@@ -34,7 +35,7 @@ class Clock:
 
 
 class Phases:
-    """Pairing of the start and end events of phases."""
+    """Pairs the start and end events of phases."""
 
     def __init__(self, dropped: Counter[str]) -> None:
         self._dropped = dropped
@@ -70,5 +71,5 @@ class Phases:
 
 
 def _ns(us: float) -> int:
-    """Convert µs since 1970 to ns. A double holds such µs with a precision of a quarter."""
+    """Convert µs since 1970 to ns. A double can represent them to a quarter of a µs."""
     return int(us) * 1000 + round(us % 1 * 1000)

@@ -63,7 +63,7 @@ def nodes(text: str) -> Iterator[Node]:
 
 
 def _target(expression: str, names: set[str]) -> str | None:
-    """Return the function that is called. None if the node only renames or reads an attribute."""
+    """Return the called function, or None if the node only renames or reads an attribute."""
     if found := CALL.match(expression):
         target = found["target"].removeprefix("torch.ops.")
         of, _, method = target.rpartition(".")

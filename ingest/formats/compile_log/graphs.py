@@ -1,4 +1,4 @@
-"""The graphs of a compile log, put together from the records about each of them."""
+"""The graphs of a compile log, assembled from the records about each graph."""
 
 from collections import defaultdict
 from collections.abc import Iterator

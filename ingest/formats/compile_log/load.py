@@ -29,7 +29,7 @@ IN_BREAK = re.compile(
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read a compile log into the staged tables, and fill in the attributes of `source`.
 
-    Raises ProfileError if the file holds no compile log.
+    Raise ProfileError if the file holds no compile log.
     """
     log = CompileLog(source.path, OF_GRAPHS | NOTES, progress)
     rows = Rows(staging, source.source_id)

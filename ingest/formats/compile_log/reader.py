@@ -29,7 +29,8 @@ class Record:
     """A record of a compile log.
 
     `clock_us`: the time of day, in the log's time zone. `name`: the kind of record. `content`: the
-    value under that name. `payload`: None unless the reader keeps the payloads of such records.
+    value under that name. `payload`: None unless the reader keeps the payloads of records of this
+    kind.
     """
 
     ordinal: int
@@ -73,7 +74,7 @@ class CompileLog:
         self._texts: dict[int, str] = {}
 
     def records(self) -> Iterator[Record]:
-        """Yield the records in file order. Raises ProfileError if there are none."""
+        """Yield the records in file order. Raise ProfileError if there are none."""
         record: Record | None = None
         payload: list[bytes] = []
         size = 0
@@ -99,7 +100,7 @@ class CompileLog:
             raise ProfileError(f"{self.path}: {self.cut or 'no records: not a compile log'}")
 
     def stack(self, frames: Any) -> list[str]:
-        """Format frames the way Python prints them, in the same order. Skips invalid frames."""
+        """Format frames as Python prints them, in the same order. Skip invalid frames."""
         if not isinstance(frames, list):
             return []
         return [
@@ -113,7 +114,7 @@ class CompileLog:
         return self._texts.get(number, "??") if isinstance(number, int) else str(number)
 
     def _lines(self) -> Iterator[bytes | None]:
-        """Yield the lines, with None for a line that is too long. Sets `cut` at an early end."""
+        """Yield the lines, with None for a line that is too long. Set `cut` at an early end."""
         rest, is_long = b"", False
         with self.path.open("rb") as file:
             try:

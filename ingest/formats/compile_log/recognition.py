@@ -11,8 +11,9 @@ HEADER = re.compile(rb"[VDIWEC]\d{4} (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) [^\]]*
 def is_compile_log(head: bytes) -> bool:
     """Return whether a file with these first bytes is a compile log.
 
-    It begins with a record, or with damage and then records. As other text may quote a record,
-    at least half of the lines must belong to records if the file begins with damage.
+    A compile log begins with a record, or with damage before the first record. If it begins with
+    damage, at least half of its lines must belong to records, because other text may quote a
+    record.
     """
     if START.match(head):
         return True
@@ -23,7 +24,7 @@ def is_compile_log(head: bytes) -> bool:
 def _is_mostly_records(lines: list[bytes]) -> bool:
     """Return whether at least half of the lines belong to records.
 
-    A payload whose record is missing counts for neither side.
+    Lines of a payload whose record is missing are not counted.
     """
     of_records = others = 0
     in_record = False

@@ -10,7 +10,7 @@ from ingest.units import counted
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read an execution trace into table `staged_execution_nodes`, and count its nodes.
 
-    The process id connects it to the trace of the same process. Raises ProfileError if no node can
+    The process id connects it to the trace of the same process. Raise ProfileError if no node can
     be read.
     """
     trace = ExecutionTrace(source.path, progress)

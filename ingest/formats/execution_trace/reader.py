@@ -54,7 +54,7 @@ class ExecutionTrace:
     def batches(self) -> Iterator[pa.Table]:
         """Yield the nodes in file order, with the columns of `SCHEMA`.
 
-        Raises ProfileError if the file holds no nodes, or more than 2 GiB of JSON.
+        Raise ProfileError if the file holds no nodes, or more than 2 GiB of JSON.
         """
         text = self._text()
         first = NODES.search(text)

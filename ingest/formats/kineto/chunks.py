@@ -7,7 +7,7 @@ import pyarrow as pa
 from ingest.arrow import arrow_of
 
 LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; longer ones are parsed one by one
-MOST_STEPS = 64  # over white space, one byte each
+MOST_STEPS = 64  # of one byte, to skip white space
 OPEN, CLOSE, COMMA, SPACE = b"{"[0], b"}"[0], b","[0], b" "[0]
 
 PIECE_SCHEMA = pa.schema(
@@ -24,7 +24,7 @@ Positions = npt.NDArray[np.int64]
 
 
 def cuts(buffer: bytes) -> tuple[Positions, Positions]:
-    """Find each `}` that is followed by a comma and a `{`: its end, and the start of that `{`."""
+    """Return the end of each `}` before a comma and a `{`, and the start of that `{`."""
     text = np.frombuffer(buffer, np.uint8)
     closings = np.flatnonzero(text == CLOSE)
     after = _skip_space(text, closings + 1)
@@ -89,7 +89,7 @@ def _string_views(buffer: bytes, starts: Positions, ends: Positions) -> pa.Array
     first_bytes = text[np.minimum(starts[:, None] + np.arange(4), len(text) - 1)]
     views[:, 1] = first_bytes.view(np.int32)[:, 0]
     views[:, 3] = starts
-    for row in np.flatnonzero(ends - starts <= 12):  # a view contains a text that is so short
+    for row in np.flatnonzero(ends - starts <= 12):  # a view contains a text of up to 12 bytes
         content = buffer[starts[row] : ends[row]].ljust(12, b"\0")
         views[row, 1:] = np.frombuffer(content, np.int32)
     buffers = [None, pa.py_buffer(views), pa.py_buffer(buffer)]

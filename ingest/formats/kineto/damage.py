@@ -18,7 +18,7 @@ WINDOW_BYTES = 4 << 10
 LARGE_WINDOW = 1 << 20
 REQUOTED_BYTES = 64 << 10
 MOST_TRIES = 100  # positions in a damaged piece at which an event might begin
-CUT_WORD = 10  # an error so few characters before the end may be a truncated word or number
+LONGEST_WORD = 10  # an error this near to the end may be a truncated word or number
 BETWEEN = re.compile(r"[\s,\0]+")
 AFTER_ELEMENT = re.compile(r"[\s\0]*(?:[,\]{]|\Z)")
 ARRAY_END = re.compile(r'\](?=\s*(?:,\s*"|\}|\0*\Z))')
@@ -27,13 +27,13 @@ LENIENT = re.compile(  # text outside strings that DuckDB accepts as JSON and Py
     r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|(?<![\[{,:]),(?=\s*[\]}])|(?<!\w)-?(?i:nan|inf(?:inity)?)\b',
     re.DOTALL,
 )
-NAME = re.compile(  # with the next key, which shows where a name that contains quotes ends
+NAME = re.compile(  # up to the next key, because a name may contain quotes
     r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
 )
 BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
 
-NO_EVENT = "not an event"
-NO_JSON = "not valid JSON"
+NOT_EVENT = "not an event"
+NOT_JSON = "not valid JSON"
 TOO_LONG = f"longer than {EVENT_LIMIT >> 20} MiB"
 QUOTES = "unescaped quotes in the name"
 CHARACTERS = "characters that JSON does not allow"
@@ -52,7 +52,8 @@ IsEnd = Callable[[int, bool], bool]
 class Found(NamedTuple):
     """An element from `start` to `end`: an event's text, or the reason why nothing was kept.
 
-    The `]` that ends the array has neither. `fault`: what was repaired in the event.
+    An element for the `]` that ends the array has neither. `fault`: the repair that the event
+    needed.
     """
 
     start: int
@@ -65,8 +66,8 @@ class Found(NamedTuple):
 def read_piece(content: Content, start: int, end: int, is_end: IsEnd) -> Iterator[Found]:
     """Yield the elements from `start` to `end`, in order. The last one may reach beyond `end`.
 
-    `is_end`: takes the position of a `]` and whether it is amid damage. Returns whether the array
-    may end there.
+    `is_end`: takes the position of a `]`, and whether damage surrounds it. It returns whether the
+    array may end there.
     """
     position = start
     while position < end:
@@ -86,9 +87,10 @@ def read_piece(content: Content, start: int, end: int, is_end: IsEnd) -> Iterato
 
 
 def _event(content: Content, position: int) -> Found | None:
-    """Return the event, or other JSON value, at `position`. None if there is no valid JSON.
+    """Return the event, or other JSON value, at `position`, or None if there is no valid JSON.
 
-    Reads more text until it suffices. An error that stays the same with more text is final.
+    Read more and more text until the value is complete. If more text does not change the error,
+    the text is not valid JSON.
     """
     size, before = WINDOW_BYTES, ""
     while True:
@@ -98,8 +100,8 @@ def _event(content: Content, position: int) -> Found | None:
             value, length = _decoded(text, decoder)
             break
         except JSONDecodeError as error:
-            stays = str(error) == before and not error.msg.startswith("Unterminated")
-            if stays or len(text) < size or size >= EVENT_LIMIT:
+            is_final = str(error) == before and not error.msg.startswith("Unterminated")
+            if is_final or len(text) < size or size >= EVENT_LIMIT:
                 return None
             before = str(error)
             size *= 8
@@ -114,14 +116,15 @@ def _event(content: Content, position: int) -> Found | None:
     if not _is_event(value):
         # A stray quote between events may begin a string, but hardly one before a comma.
         is_element = AFTER_ELEMENT.match(text, length)
-        return Found(position, position + length, reason=NO_EVENT) if is_element else None
+        return Found(position, position + length, reason=NOT_EVENT) if is_element else None
     return Found(position, position + length, *_repaired(text[:length]))
 
 
 def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
     """Return the value at the start of `text`, and its length, if DuckDB would accept it as JSON.
 
-    This treats all events alike: DuckDB has tried most of them, but not, for example, the last.
+    This treats all events in the same way. DuckDB has already parsed most of them, but not, for
+    example, the last one.
     """
     try:
         return decoder.raw_decode(text)
@@ -130,16 +133,16 @@ def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
 
 
 def _as_strict(text: str) -> str:
-    """Blank out what only DuckDB accepts as JSON (`[1,]`, `-inf`), keeping the length."""
+    """Blank out text that only DuckDB accepts as JSON (`[1,]`, `-inf`). Keep the length."""
     return LENIENT.sub(
         lambda found: found[1] or ("" if found[0] == "," else "0").rjust(len(found[0])), text
     )
 
 
 def _requoted(content: Content, position: int) -> Found | None:
-    """Return the event at `position` after escaping the quotes in its name, which torch does not.
+    """Return the event at `position` with the quotes in its name escaped.
 
-    None if that makes no event.
+    torch does not escape them. Return None if the result is not an event.
     """
     text = _text(content, position, REQUOTED_BYTES)
     name = NAME.search(text) if text.startswith("{") else None
@@ -171,7 +174,7 @@ def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
             if is_end(position + bracket.start(), True):
                 following = position + bracket.start()
                 break
-    reason = TOO_LONG if following - position > EVENT_LIMIT else NO_JSON
+    reason = TOO_LONG if following - position > EVENT_LIMIT else NOT_JSON
     return Found(position, following, reason=reason)
 
 
@@ -182,14 +185,14 @@ def _is_cut(text: str) -> bool:
     try:
         DECODER.raw_decode(text)
     except JSONDecodeError as error:
-        return error.msg.startswith("Unterminated") or error.pos >= len(text) - CUT_WORD
+        return error.msg.startswith("Unterminated") or error.pos >= len(text) - LONGEST_WORD
     except (ValueError, RecursionError):
         return False
     return False
 
 
 def _closing(text: str) -> int:
-    """Return the end of the bracket that closes the first one of `text`, or 0 if none does."""
+    """Return the end of the bracket that closes the first bracket of `text`, or 0."""
     depth = 0
     for token in TOKEN.finditer(text):
         if token[0] in "{[":
@@ -210,7 +213,7 @@ def _is_event(value: Any) -> bool:
 
 
 def _repaired(recorded: str) -> tuple[str, str]:
-    """Return an event's text in a form that DuckDB can read, and what was repaired for that."""
+    """Return an event's text in a form that DuckDB can read, and the repair that it needed."""
     content = recorded.encode("latin-1")
     event, fault = content.decode("utf-8", "replace"), ""
     try:

@@ -15,7 +15,7 @@ from ingest.units import counted
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read a trace into table `staged`, and fill in the attributes of `source`.
 
-    Raises ProfileError if the file holds no trace, or is damaged and has no readable event. An
+    Raise ProfileError if the file holds no trace, or is damaged and has no readable event. An
     intact trace may be empty: a profiler's schedule can end before its first step.
     """
     connection = staging.connection

@@ -22,7 +22,7 @@ from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
 from ingest.formats.source import SourceWarning
 
-FIRST_LOOK = 16 << 10  # bytes after a `]`; they mostly suffice to show that it is inside an event
+FIRST_LOOK = 16 << 10  # bytes after a `]`; usually enough to show that it is inside an event
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
@@ -55,7 +55,7 @@ class KinetoTrace:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the pieces of `traceEvents` and of the text after it, in file order.
 
-        The text of a long piece, and of the last one, is left empty. Raises ProfileError if the
+        The text of a long piece, and of the last one, is left empty. Raise ProfileError if the
         file has no `traceEvents`.
         """
         with self.path.open("rb") as file:
@@ -87,20 +87,20 @@ class KinetoTrace:
             self.pieces += 1
 
     def content(self) -> Content:
-        """Return access to the file's bytes by position. The last of them are still in memory."""
+        """Return access to the file's bytes by position. The last of these are still in memory."""
         return Content(self.path, self._kept_from, self._kept)
 
-    def is_end(self, content: Content, position: int, amid_damage: bool) -> bool:
+    def is_end(self, content: Content, position: int, in_damage: bool) -> bool:
         """Return whether the `]` at `position` can end the array: metadata follows, not an event.
 
-        Amid damage the metadata must be complete, as the `]` may be inside an event.
+        In damage, the metadata must be complete, because the `]` may be inside an event.
         """
-        if amid_damage:
+        if in_damage:
             keys = self._keys_after(content, position, FIRST_LOOK)
             if keys.complete and keys.rest.strip(BLANK):  # this list ends inside an event
                 return False
         keys = self._keys_after(content, position, METADATA_LIMIT)
-        if amid_damage:
+        if in_damage:
             return keys.complete and not keys.rest.strip(BLANK)
         return not PHASE.search(keys.rest)
 

@@ -12,7 +12,7 @@ from ingest import sql
 from ingest.formats.io import Content
 from ingest.formats.json_text import EVENT_START
 from ingest.formats.kineto.chunks import LONG_PIECE, PIECE_SCHEMA, Piece, batch_of
-from ingest.formats.kineto.damage import EVENT_LIMIT, NO_EVENT, TOO_LONG, Found, read_piece
+from ingest.formats.kineto.damage import EVENT_LIMIT, NOT_EVENT, TOO_LONG, Found, read_piece
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.source import Source
 from ingest.units import counted
@@ -36,7 +36,7 @@ def repair_events(
 ) -> None:
     """Replace the rejected pieces by the events in them, and find the end of the array.
 
-    Warns of repaired and dropped pieces, counts the dropped ones in `source.dropped`, and reads the
+    Warn of repaired and dropped pieces, count the dropped ones in `source.dropped`, and read the
     metadata of `trace`.
     """
     connection.execute(
@@ -93,7 +93,7 @@ class Repair:
         self._delete("phase IS NULL", 0, self._trace.pieces)
         position, before = 0, -1
         for ordinal, start, end, followed in self._rejected():
-            if start < position:  # an event reaches into this piece; those between are parts of it
+            if start < position:  # an event extends into this piece, and so contains those between
                 self._delete("true", before + 1, ordinal)
             elif before + 1 < ordinal:
                 self._end_damage()
@@ -129,10 +129,10 @@ class Repair:
                 yield last, start, end, self._trace.pieces - last > left
                 left -= 1
 
-    def _is_end(self, followed: bool, position: int, amid_damage: bool) -> bool:
-        if followed and amid_damage:
+    def _is_end(self, followed: bool, position: int, in_damage: bool) -> bool:
+        if followed and in_damage:
             return False
-        return self._trace.is_end(self._content, position, amid_damage)
+        return self._trace.is_end(self._content, position, in_damage)
 
     def _keep(self, number: int, found: Found) -> None:
         self._end_damage()
@@ -152,7 +152,7 @@ class Repair:
             self._damage = self._damage._replace(end=found.end)
             return
         self._end_damage()
-        if found.reason == NO_EVENT:
+        if found.reason == NOT_EVENT:
             self._count(found.reason, 1, found.start)
         else:
             self._damage = found
@@ -168,7 +168,7 @@ class Repair:
         self.first_dropped.setdefault(reason, position)
 
     def _write(self) -> None:
-        """Parse the events collected so far. A long one is alone, and may need more memory."""
+        """Parse the events collected so far. A long event is parsed alone, with more memory."""
         if not self._events:
             return
         _, first, _, _ = self._events[0]
@@ -194,7 +194,7 @@ class Repair:
             [self._source_id],
         ).fetchall()
         if refused:
-            self._count(NO_EVENT, refused, position)
+            self._count(NOT_EVENT, refused, position)
             self._delete("phase IS NULL", 0, self._next_number)
 
     def _delete(self, condition: str, start: int, end: int) -> None:

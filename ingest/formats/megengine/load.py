@@ -28,7 +28,7 @@ NOT_COMPLETE = "time without a valid start and end"
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read a profile into table `staged_megengine`, and its times into `staged`.
 
-    `source.events` counts the times of operators, each on a thread or on a comp node. Raises
+    `source.events` counts the times of operators, each on a thread or on a comp node. Raise
     ProfileError if no entry can be read.
     """
     with _no_garbage_collection():
@@ -84,7 +84,7 @@ def _stage(connection: duckdb.DuckDBPyConnection, source_id: int, name: str, ent
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source, sections: Sections) -> None:
-    """Count what was read and what was not, and warn of the latter."""
+    """Count the entries that were read and those that were not, and warn of the latter."""
     [(complete, times, without)] = connection.execute(
         """
         SELECT count(side), count(*), (

@@ -1,4 +1,4 @@
-"""Reading of the sections of a MegEngine profile, also of a damaged one."""
+"""Reading of the sections of a MegEngine profile, which may be damaged."""
 
 import json
 import math
@@ -45,7 +45,7 @@ class Sections:
 
 
 def read_sections(path: Path, progress: Callable[[int], None] | None = None) -> Sections:
-    """Read a profile. Raises ProfileError if it is longer than 512 MiB of JSON."""
+    """Read a profile. Raise ProfileError if it is longer than 512 MiB of JSON."""
     content = bytearray()
     fault = ""
     with path.open("rb") as file:
@@ -138,7 +138,7 @@ def _read_damaged(text: str, sections: Sections) -> None:
 
 
 def _is_section(match: re.Match[str], text: str) -> bool:
-    """Return whether it is a section, and not a key with the same name in another object."""
+    """Return whether a match is a section, and not a key with the same name in another object."""
     if match[2] == "[":
         return match[1] in LISTS
     return text[match.end()] == "}" or bool(ENTRY.match(text, match.end()))

@@ -10,7 +10,7 @@ from ingest.formats.staging import Progress, Staging
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read a memory timeline into table `staged_actions`, and count its actions.
 
-    Raises ProfileError if the file is not a memory timeline.
+    Raise ProfileError if the file is not a memory timeline.
     """
     actions, source.json_bytes = read_memory_timeline(source.path, progress)
     source.events = len(actions)

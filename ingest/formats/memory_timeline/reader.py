@@ -33,7 +33,7 @@ def read_memory_timeline(
 
     Columns: `time_ns` (Unix time; null for memory that was allocated before the start), `action`,
     `change_bytes` (signed), `category`. torch numbers the actions from 1, older versions from 0.
-    Raises ProfileError if the file is not such a list.
+    Raise ProfileError if the file is not such a list.
     """
     text = bytearray()
     with path.open("rb") as file:

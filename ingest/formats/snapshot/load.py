@@ -23,13 +23,13 @@ COLUMNS = {
     "settings": "map(list(setting), list(value)) AS settings",
 }
 MOST_BYTES = 1 << 50
-MOST_ADDRESS = (1 << 64) - (1 << 51)  # such an address plus such a size does not overflow
+MOST_ADDRESS = (1 << 64) - (1 << 51)  # plus a size up to MOST_BYTES, it does not overflow
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read a memory snapshot into the staged tables, and fill in the attributes of `source`.
 
-    Snapshots of a run share their stacks: each distinct stack has one id. Raises ProfileError if
+    Snapshots of a run share their stacks: each distinct stack has one id. Raise ProfileError if
     the file holds no snapshot.
     """
     connection, stacks = staging.connection, staging.shared(Stacks)
@@ -61,7 +61,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     ).fetchall()[0]
 
 
-def _check_sizes(rows: pa.Table, path: Path, what: str) -> None:
+def _check_sizes(rows: pa.Table, path: Path, noun: str) -> None:
     """Raise ProfileError for impossible sizes and addresses, whose sums would overflow."""
     sizes = rows["bytes"].to_numpy(zero_copy_only=False)
     ends = rows["address"].to_numpy(zero_copy_only=False)
@@ -70,7 +70,7 @@ def _check_sizes(rows: pa.Table, path: Path, what: str) -> None:
         row = rows.slice(wrong[0], 1).to_pylist()[0]
         number = row.get("ordinal", int(wrong[0]))
         raise ProfileError(
-            f"{path}: {what} {number:,} of device {row['device']} has an impossible size or "
+            f"{path}: {noun} {number:,} of device {row['device']} has an impossible size or "
             f"address: {row['bytes'] or 0:,} bytes at address {row['address']}"
         )
 

@@ -74,7 +74,7 @@ class MemorySnapshot:
     def events(self) -> Iterator[pa.RecordBatch]:
         """Yield the events of all devices, with EVENT_SCHEMA. Those of a device are in order.
 
-        Raises ProfileError, with the position in the file, if it is not a memory snapshot.
+        Raise ProfileError, with the position in the file, if it is not a memory snapshot.
         """
         try:
             yield from self._batches()

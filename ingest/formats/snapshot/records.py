@@ -1,4 +1,4 @@
-"""Conversion of lists of dicts to columns, with errors that name the location of bad values."""
+"""Conversion of lists of dicts to columns, with errors that name the location of invalid values."""
 
 import json
 import math
@@ -38,7 +38,7 @@ def column(
 ) -> pa.Array:
     """Return the values under a key as a column, with null for a missing value.
 
-    Raises ProfileError, with the location of the record, for a value of another type or out of
+    Raise ProfileError, with the location of the record, for a value of another type or out of
     range.
     """
     return typed([record.get(key) for record in records], key, type_, location)
@@ -112,11 +112,11 @@ def others(
 
 
 def unread(
-    what: str, records: Sequence[dict[Any, Any]], known: frozenset[str]
+    subject: str, records: Sequence[dict[Any, Any]], known: frozenset[str]
 ) -> list[SourceWarning]:
     """Return a warning if records have unknown keys: some of the keys, and the number of values.
 
-    `what` names the records and ends with a verb: `segments have`.
+    `subject` is the beginning of the sentence: `segments have`.
     """
     counts = Counter(key for record in records for key in record.keys() - known)
     if not counts:
@@ -124,12 +124,12 @@ def unread(
     names = sorted(str(key)[:MAX_KEY_SHOWN] for key in counts)
     shown = ", ".join(names[:KEYS_SHOWN]) + (", …" if len(names) > KEYS_SHOWN else "")
     values = "1 value" if counts.total() == 1 else f"{counts.total():,} values"
-    message = f"{what} keys that are not read: {shown} ({values})"
+    message = f"{subject} keys that are not read: {shown} ({values})"
     return [SourceWarning("keys_not_read", message)]
 
 
 def as_json(value: Any, location: str) -> str:
-    """Return a value as JSON. Raises ProfileError if it has too many parts or nests too deeply."""
+    """Return a value as JSON. Raise ProfileError if it has too many parts or nests too deeply."""
     return json.dumps(plain(value, location, Budget()), ensure_ascii=False)
 
 
@@ -144,7 +144,7 @@ class Budget:
 def plain(value: Any, location: str, budget: Budget, depth: int = 0) -> Any:
     """Return a copy of a value that can be written as JSON.
 
-    Raises ProfileError if it exceeds the budget, or holds anything but plain data.
+    Raise ProfileError if it exceeds the budget, or holds anything but plain data.
     """
     budget.parts -= 1
     if type(value) is str:

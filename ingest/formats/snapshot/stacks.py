@@ -34,7 +34,7 @@ class Stacks:
         self._returned = (0, 0)
 
     def frame_id(self, frame: Any, location: str) -> int:
-        """Return the id of a frame. Raises ProfileError if it is not a dict with valid values."""
+        """Return the id of a frame. Raise ProfileError if it is not a dict with valid values."""
         if type(frame) is not dict:
             raise ProfileError(f"{location}: {kind(frame)}, not a frame")
         name, filename, line = frame.get("name"), frame.get("filename"), frame.get("line")
@@ -58,7 +58,7 @@ class Stacks:
         return number
 
     def stack_id(self, frame_ids: tuple[int, ...]) -> int | None:
-        """Return the id of a stack of frames, innermost first. None if there are no frames."""
+        """Return the id of a stack of frames, innermost first, or None if there are no frames."""
         return self._stacks.setdefault(frame_ids, len(self._stacks)) if frame_ids else None
 
     def new_tables(self) -> tuple[pa.Table, pa.Table]:
@@ -83,7 +83,7 @@ class Stacks:
 class StacksOfFile:
     """The stacks of one file. Its frames are shared objects, so that each is read only once.
 
-    Keeps references to the frames, so that their identities stay unique. Starts anew after
+    It keeps references to the frames, so that their identities stay unique, and forgets them after
     `MOST_FRAMES` frames.
     """
 
@@ -93,7 +93,7 @@ class StacksOfFile:
         self._stacks: dict[tuple[int, ...], int | None] = {}
 
     def stack_id(self, frames: Any, location: str) -> int | None:
-        """Return the id of a list of frames. Raises ProfileError if it is not one."""
+        """Return the id of a list of frames. Raise ProfileError if it is not one."""
         if frames is None:
             return None
         if type(frames) is not list:

@@ -92,7 +92,7 @@ def completed(columns: dict[str, pa.Array], device: int, ordinals: Ordinals) -> 
 
 
 def segments_of(segments: list[Any], stacks: StacksOfFile) -> pa.Table:
-    """Return segments with SEGMENT_SCHEMA. Raises ProfileError unless each has a list of blocks."""
+    """Return segments with SEGMENT_SCHEMA. Raise ProfileError unless each has a list of blocks."""
     location = partial(at, SEGMENTS)
     require(segments, ("address", "total_size", BLOCKS), location)
     for number, segment in enumerate(segments):
@@ -152,7 +152,7 @@ def addresses_of(segments: list[Any]) -> Iterator[int]:
 
 
 def history_of(block: dict[Any, Any]) -> list[dict[Any, Any]]:
-    """Return the history of a block of torch 2.0: dicts with frames, of which the first counts."""
+    """Return the history of a block of torch 2.0: dicts with frames. Callers use the first."""
     history = block.get(HISTORY)
     return history if type(history) is list and history and type(history[0]) is dict else []
 

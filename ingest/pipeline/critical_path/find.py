@@ -27,7 +27,7 @@ def find_paths(
 ) -> None:
     """Fill `path_edges` and `path_gains` from the relations of steps, spans, activities and syncs.
 
-    Works on one step at a time, in memory that is linear in the step's events.
+    Work on one step at a time, in memory that is linear in the step's events.
     """
     steps, *relations = reads
     parts = [
@@ -129,7 +129,7 @@ class _Rows:
     """Reader of a relation's rows path by path, in order. Only one path is in memory at a time."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, order: str) -> None:
-        # A cursor, because another statement on the connection would end the reading.
+        # Use a cursor, because another statement on the connection would end the reading.
         query = f"SELECT * FROM {relation} ORDER BY path, {order}"
         self._batches = connection.cursor().sql(query).to_arrow_reader(BATCH_ROWS)
         self._read: list[Columns] = []

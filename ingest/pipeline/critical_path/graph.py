@@ -2,9 +2,9 @@
 
 A node is the start or the end of a span on the host, or of an activity on a device. An edge leads
 from a node to a later one that had to wait for it. Its weight is the time that must pass between
-them. Each node has an incoming edge whose weight is all the time since its source: this is the node
-it actually waited for. So the longest path to the last node is as long as the step, and consists of
-the edges that the step waited for.
+them. Each node has an incoming edge whose weight is all the time since its source, which is the
+node that it actually waited for. So the longest path to the last node is as long as the step, and
+consists of the edges that the step waited for.
 """
 
 from dataclasses import dataclass, field
@@ -24,10 +24,10 @@ class Kind(IntEnum):
     COMPUTE = 1
     COPY = 2
     HOST = 3  # a span's own time, or Python between operators
-    LAUNCH = 4  # from a call to the start of what it launched
+    LAUNCH = 4  # from a call to the start of the activity that it launched
     QUEUE = 5  # between two activities of a stream
     DEPENDENCY = 6  # from the end of an activity to the start of one on another stream
-    SYNC = 7  # from the end of what the host waited for to the end of its wait
+    SYNC = 7  # from the end of the awaited activity to the end of the host's wait
     THREAD = 8  # from one thread to another
     UNEXPLAINED = 9  # a wait that no event explains
 
@@ -46,7 +46,7 @@ class Edges:
         owners: npt.ArrayLike,
         kinds: npt.ArrayLike,
     ) -> None:
-        """Add edges. A scalar stands for the same value in all of them."""
+        """Add edges. A scalar is the value of all of them."""
         values = (sources, targets, weights, owners, kinds)
         columns = np.broadcast_arrays(*(np.asarray(column, np.int64) for column in values))
         self.columns.append(tuple(np.atleast_1d(column) for column in columns))

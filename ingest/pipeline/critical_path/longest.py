@@ -33,7 +33,7 @@ def longest_path(graph: Graph) -> Integers:
 
 
 def lengths_without(graph: Graph, removed: Sequence[npt.NDArray[np.bool_]]) -> Integers:
-    """Return the length of the longest path, ns, for each mask if its edges weigh nothing."""
+    """Return, for each mask, the longest path's length, ns, if the mask's edges weigh nothing."""
     chains = _chains(graph)
     left = np.flatnonzero(~chains.is_inner[graph.targets])
     sources, last = graph.sources[left], len(graph.times) - 1

@@ -97,9 +97,9 @@ def _previous(nodes: Nodes) -> Integers:
 
 
 def _recorded(nodes: Nodes) -> Integers:
-    """Return the end node of the activity on another stream that CUDA made each one's stream await.
+    """Return, for each activity, the end node of the activity that CUDA made its stream wait for.
 
-    NONE if there is no such activity.
+    That activity is on another stream. The node is NONE if there is no such activity.
     """
     activities = nodes.activities
     found = np.full(len(nodes.activity_owners), NONE)
@@ -123,9 +123,10 @@ def _recorded(nodes: Nodes) -> Integers:
 
 
 def _ended_before(nodes: Nodes, is_long: np.ndarray, free: Integers) -> Integers:
-    """Return the end node of another stream's activity that ended right before each long wait did.
+    """Return, for each long wait, the end node of the activity that ended right before its end.
 
-    NONE for activities that did not wait long, or if there is no such activity.
+    That activity is on another stream. The node is NONE for activities that did not wait long, or
+    if there is no such activity.
     """
     activities = nodes.activities
     activity_ends = nodes.times[2 * nodes.activity_owners + 1]

@@ -102,8 +102,8 @@ def _own_time(
 def _returns(nodes: Nodes, host: Host) -> Integers:
     """Return the autograd node that each node of the main thread waited for, or -1.
 
-    Leaves out the first node. The main thread can wait for the backward pass only outside
-    operators.
+    The result leaves out the first node. The main thread can wait for the backward pass only
+    outside operators.
     """
     found = np.full(len(host.main.nodes) - 1, -1)
     backward = [thread.nodes for thread in host.others if thread.is_autograd]

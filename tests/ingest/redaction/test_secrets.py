@@ -65,7 +65,7 @@ def test_no_table_holds_a_secret(run: Path, store: ingest.Store) -> None:
     for value in IN_PLAIN:
         assert value in held
     assert "login with [redacted]" in held
-    assert "redacted what looks like a secret in 5 events" in warnings
+    assert "redacted text that looks like a secret in 5 events" in warnings
 
 
 def test_secrets_are_kept_on_request(run: Path, store: ingest.Store) -> None:
@@ -123,7 +123,7 @@ def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
     assert PLANTED[0] not in held
     assert "hidden" not in held
     assert connection.sql("SELECT warnings FROM sources").fetchall() == [
-        (["redacted what looks like a secret in 8 events"],)
+        (["redacted text that looks like a secret in 8 events"],)
     ]
 
 

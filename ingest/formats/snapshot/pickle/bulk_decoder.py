@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ingest.formats.snapshot.pickle import opcodes as opcodes
 
 MISFIT = -1
-ABSENT = np.iinfo(np.int64).min  # stands for a missing value
+ABSENT = np.iinfo(np.int64).min  # represents a missing value
 MARGIN = 16  # bytes that a step may read after its position
-MAX_REFERENCES = 1000  # of one list; a pickler starts a new batch after so many
+MAX_REFERENCES = 1000  # per batch of a list; a pickler then starts a new batch
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

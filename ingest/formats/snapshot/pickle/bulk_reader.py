@@ -1,10 +1,10 @@
 """Bulk reading of a memory snapshot's events: many at a time, with numpy.
 
-The events of a trace are pickled alike. They have the same keys in the same order, each key is a
-reference to an earlier string, and there are few kinds of values. The reader learns such a layout
-from events that the machine reads one by one. Then it finds all positions in the loaded data where
-an event may begin, and decodes them together, key by key. If all bytes match a layout, there is an
-event, and its end is known.
+The events of a trace are pickled in the same way. They have the same keys in the same order, each
+key is a reference to an earlier string, and there are few kinds of values. The reader learns such a
+layout from events that the machine reads one by one. Then it finds all positions in the loaded data
+where an event may begin, and decodes them together, key by key. If all bytes match a layout, there
+is an event, and its end is known.
 
 When the machine is at the start of an event at one of these positions, the reader takes that event
 and all that follow without a gap. It reads them exactly as the machine would. It leaves anything
@@ -43,7 +43,7 @@ KINDS = dict.fromkeys(TEXTS, TEXT_KIND) | dict.fromkeys(LISTS, LIST_KIND) | {POO
 UNKNOWN = -1  # the id of a value that has not been looked up
 MAX_LAYOUTS = 8
 MAX_MISFITS = 200
-LEARNED_FIRST = 256  # then only some: to learn from one event takes as long as to read many
+LEARNED_FIRST = 256  # later only some: learning from one event takes as long as reading many
 MIN_RUN = 4  # the machine reads fewer events faster
 FRAME_ZEROS = bytes(5)  # part of a frame's length; an event that contains them has no layout
 
@@ -79,7 +79,7 @@ class BulkEventReader:
                 self._data = b""
 
     def run(self, data: bytes, at: int, memo: list[Any]) -> Run | None:
-        """Read the events from `at`, and extend the memo. None if the machine must read one."""
+        """Read the events from `at`, and extend the memo. Return None if the machine must do so."""
         if not self._layouts:
             return None
         if data is not self._data:

@@ -51,7 +51,7 @@ class BulkReader(Protocol):
     """A faster reader for items that have the same layout."""
 
     def run(self, data: bytes, at: int, memo: list[Any]) -> Run | None:
-        """Read the items from `at`, and extend the memo. None if the machine must read one.
+        """Read the items from `at`, and extend the memo. Return None if the machine must do so.
 
         The items and the memo must be the same as if the machine had read them.
         """
@@ -112,7 +112,7 @@ class ListHandover:
     def next(self, at: int) -> int:
         """Take the item before the dict that begins at `at`, and read in bulk from there.
 
-        Returns the position at which to continue.
+        Return the position at which to continue.
         """
         stack, memo, data = self._state.stack, self._state.memo, self._source.data
         if len(stack) > self.open_at and type(stack[-1]) is dict:
@@ -145,7 +145,7 @@ class ListHandover:
     def rest(self, value: Any) -> Iterator[Items]:
         """Yield the items that were added in other ways, after the pickle has ended.
 
-        Raises ProfileError if a list is not at the index for which it was read.
+        Raise ProfileError if a list is not at the index for which it was read.
         """
         found = value.get(self._key) if type(value) is dict else None
         for index, items in enumerate(found if type(found) is list else []):
@@ -183,7 +183,7 @@ class ListHandover:
         return -1
 
     def _settle(self, item: Any) -> None:
-        """Release an item. The memo keeps, once each, the values that later items may refer to."""
+        """Release an item. The memo keeps one copy of each value that later items may refer to."""
         memo = self._state.memo
         kept = False
         for number in range(self._memo_at, len(memo)):
@@ -206,7 +206,7 @@ class ListHandover:
 
 
 def is_pair(value: tuple[Any, ...]) -> bool:
-    """Return whether it is two small integers, like a memory pool.
+    """Return whether a tuple is two small integers, like a memory pool.
 
     Large integers are excluded: an attacker could choose them to have equal hashes.
     """

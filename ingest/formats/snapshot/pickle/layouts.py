@@ -18,7 +18,7 @@ Layout = tuple[bytes, tuple[tuple[bytes, str], ...]]  # first bytes; bytes and n
 
 
 def layout_of(item: bytes, memo: list[Any]) -> Layout | None:
-    """Return the layout of an event. None if it has new or unknown keys, or unexpected values."""
+    """Return the layout of an event, or None if its keys or values are unexpected."""
     prefix = next((prefix for prefix in PREFIXES if item.startswith(prefix)), None)
     if prefix is None:
         return None
@@ -43,7 +43,7 @@ def layout_of(item: bytes, memo: list[Any]) -> Layout | None:
 
 
 def values_under(decoder: BulkDecoder, key: str, positions: Integers) -> Values | None:
-    """Read the values of a key at these positions. None if the key is unknown."""
+    """Read the values of a key at these positions. Return None if the key is unknown."""
     if key in INTEGERS:
         return decoder.integers(positions)
     if key in TEXTS:
@@ -56,7 +56,7 @@ def values_under(decoder: BulkDecoder, key: str, positions: Integers) -> Values 
 def decoded(
     decoder: BulkDecoder, layout: Layout, starts: Integers
 ) -> tuple[Integers, dict[str, Integers]]:
-    """Decode events at `starts`. Return their ends, -1 for no event, and their columns by key.
+    """Decode events at `starts`. Return their ends (-1: no event) and their columns by key.
 
     A key whose values may be memoized has three more columns. `seen`: the number of values of the
     event memoized before. `kept` and `more`: see `Values`. Column `memoised`: the number of values

@@ -2,9 +2,9 @@
 
 A pickle is a program. This machine supports only the opcodes that build dicts, lists, tuples,
 strings, numbers, True, False and None. It refuses all others: those that import, call or build
-anything else. It shares no code with Python's unpickler, which can be made to import modules, and
-which a small file can make allocate tens of gigabytes. Nothing here recurses, lengths are checked
-before memory is allocated, and the memory of values has a limit.
+anything else. It shares no code with Python's unpickler, because a file can make the unpickler
+import modules or allocate tens of gigabytes. Nothing here recurses, lengths are checked before
+memory is allocated, and the memory of values has a limit.
 
 The lists inside the list under one key of the outermost dict, such as `device_traces[i]`, may have
 any length: their items are handed over as they are read, and then released.
@@ -75,7 +75,7 @@ MAX_HELD_BYTES = 2 << 30  # estimated memory of the values that are not handed o
 MAX_DEPTH = 64
 MAX_TEXT_BYTES = 16 << 20
 MAX_INTEGER_BYTES = 255
-SHARED_TEXTS = 65_536  # number of distinct strings that are kept only once each
+SHARED_TEXTS = 65_536  # number of distinct strings that are stored only once
 MAX_NUMBERS_AS_KEYS = 1000  # of a dict: numbers, unlike strings, can be chosen to collide
 KEYS = frozenset([str, int, float, bool, type(None)])
 TEXTS_ALONE = frozenset([str])
@@ -87,7 +87,7 @@ class PickleStream:
     `key`: the lists in the list under this key of the outermost dict are handed over. In `value`
     they are empty. `read_bytes`: size of the decompressed pickle. `warnings`: warnings about the
     file. `progress`: called with the bytes of the file on disk read so far.
-    Raises ProfileError, which names the file and the byte, for anything but plain data.
+    Reading raises ProfileError, which names the file and the byte, for anything but plain data.
     """
 
     def __init__(
@@ -315,7 +315,7 @@ class PickleStream:
         self._state.held += ITEM_BYTES * len(values)
 
     def _text(self, raw: bytes) -> str:
-        """Return the string, once for equal bytes. Bytes that are not UTF-8 are replaced."""
+        """Return the string, the same object for equal bytes. Replace bytes that are not UTF-8."""
         text = raw.decode("utf-8", "replace")
         if len(raw) < 256:
             if len(self._texts) >= SHARED_TEXTS:
@@ -325,7 +325,7 @@ class PickleStream:
         return text
 
     def _unmark(self, start: int, below: int) -> int:
-        """Remove the last mark and return its position. Requires `below` values before it."""
+        """Remove the last mark and return its position. Require `below` values before it."""
         if not self._state.marks:
             self._source.fail(start, "no MARK on the stack")
         mark = self._state.marks.pop()

@@ -36,7 +36,7 @@ class PickleBytes:
     def load_opcode(self, at: int) -> int:
         """Load the complete opcode at `at`. Return its new position.
 
-        Raises ProfileError if the file ends inside it.
+        Raise ProfileError if the file ends inside it.
         """
         at = self.load(at, MARGIN + 1)
         size = 1 + ARGUMENT_BYTES.get(self.data[at], 0)
@@ -103,7 +103,7 @@ class PickleBytes:
 def max_snapshot_bytes() -> int:
     """Return the largest allowed size of a pickle: TRACEHOUSE_MAX_SNAPSHOT_BYTES, or 16 GiB.
 
-    Raises IngestError if the environment variable is not a whole number of at least 1.
+    Raise IngestError if the environment variable is not a whole number of at least 1.
     """
     setting = os.environ.get("TRACEHOUSE_MAX_SNAPSHOT_BYTES") or MAX_SNAPSHOT_BYTES
     try:

@@ -1,4 +1,4 @@
--- What could make a run faster, and how much of the median step's time that could save at most.
+-- Advice on what could make a run faster, with an upper bound of the time saved in the median step.
 -- These are the checks of `advice_checks` above a threshold: at least 1 % of the wall time of the
 -- median step, and at least 50 µs.
 -- One row: a piece of advice, for a device of a rank of a run; without a device, for a rank's host.
@@ -14,17 +14,18 @@
 -- is_slowest    whether this device has the longest wall time of the run
 -- kind          kind of advice, as in `advice_checks`: host_bound, small_kernels, recompiled,
 --               blocking, dataloader, exposed_communication, exposed_copy or float_matmul
--- bound_ns      most time that the advice can save of the median step, ns
+-- bound_ns      upper bound of the time that the advice can save in the median step, ns
 -- idle_ns       idle time in the bound, which no other advice counts, ns
 -- is_reachable  whether the bound can be reached; false if it assumes the device's peak rate, which
 --               real kernels do not reach
 -- percent       bound in percent of the wall time of the median step, 0 to 100
--- finding       what was found, as a sentence
+-- finding       the finding, as a sentence
 -- remedy        what to try
 -- cause         cause of the bubbles that the advice is about, as in `bubbles`; null for other
 --               advice
--- kernel        kernel with the most of the time; null if the advice is not about kernels
--- op            operator with the most of the time; null if the advice is not about operators
+-- kernel        kernel with the largest share of the time; null if the advice is not about kernels
+-- op            operator with the largest share of the time; null if the advice is not about
+--               operators
 SELECT * EXCLUDE (is_advice, wall_ns, unknown_reason)
 FROM advice_checks
 WHERE is_advice;

@@ -1,5 +1,5 @@
--- The checks for what could make a run faster: for each kind of advice, how much of the median
--- step's time it could save at most, or why that is unknown.
+-- The checks for what could make a run faster: for each kind of advice, an upper bound of the time
+-- saved in the median step, or why the bound is unknown.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
 -- Each bound is an upper bound. Idle time counts once, in the kind of advice for the cause of the
@@ -18,21 +18,24 @@
 --                 call, and the idle time of cause `launch` right before them, as in
 --                 `short_kernels`. exposed_communication, exposed_copy: communication or copies
 --                 while nothing else ran. float_matmul: matrix multiplications and convolutions of
---                 float32 inputs on a device with tensor cores, as in `float_matmuls`, less their
+--                 float32 inputs on a device with tensor cores, as in `float_matmuls`, minus their
 --                 time at the peak rate of half precision
--- bound_ns        most time that the advice can save of the median step, ns; null if unknown
+-- bound_ns        upper bound of the time that the advice can save in the median step, ns; null if
+--                 unknown
 -- idle_ns         idle time in the bound, which no other kind counts, ns
 -- is_reachable    whether the bound can be reached; false if it assumes the device's peak rate,
 --                 which real kernels do not reach
 -- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs
 -- wall_ns         wall time of the median step, ns
 -- percent         bound in percent of the wall time, 0 to 100
--- finding         what was found, as a sentence; null if nothing was found
+-- finding         the finding, as a sentence; null if nothing was found
 -- remedy          what to try
 -- cause           cause of the bubbles that the advice is about, as in `bubbles`; null for other
 --                 advice
--- kernel          kernel with the most of the time; null if the advice is not about kernels
--- op              operator with the most of the time; null if the advice is not about operators
+-- kernel          kernel with the largest share of the time; null if the advice is not about
+--                 kernels
+-- op              operator with the largest share of the time; null if the advice is not about
+--                 operators
 -- unknown_reason  why the bound is unknown; null if it is known
 WITH
 facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median),

@@ -10,14 +10,14 @@
 --            found
 -- is_median  whether the step is the device's median step; always true if no steps were found
 -- kind       kind of advice, as in `advice_checks`
--- name       kernel, copy or operator. For idle time, where it was lost: for `blocking` the wait,
---            otherwise what the host did, with the Python frame if the trace has stacks. For
---            `recompiled`, the reason. Null if unknown
+-- name       kernel, copy or operator. For `blocking`, the wait. For other idle time, the work of the
+--            host, with the Python frame if the trace has stacks. For `recompiled`, the reason. Null
+--            if unknown
 -- calls      number of kernels for `small_kernels`, of operator calls for `float_matmul`
--- work_ns    time of these kernels or operators; for `recompiled`, of the compilation in the step,
---            ns
+-- work_ns    time of the kernels or operators of the row; for `recompiled`, of the compilation in
+--            the step, ns
 -- idle_ns    idle time that counts in this kind, ns
--- late_ns    idle time before these kernels that counts in `host_bound`, ns
+-- late_ns    idle time before the kernels of the row that counts in `host_bound`, ns
 -- named_ns   time by which the names are ranked, ns
 SELECT
     run_id,

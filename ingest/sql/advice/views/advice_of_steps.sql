@@ -1,26 +1,29 @@
--- The checks of `advice_checks` for a range of steps: for each kind of advice, how much of their
--- time it could save at most, or why that is unknown: `advice_of_steps(run, from_step, to_step)`.
--- Both bounds are included. Without a bound, the range is open on that side; without both, it
--- covers the whole measured time. For the median step, the rows are those of `advice_checks`.
+-- The checks of `advice_checks` for a range of steps: for each kind of advice, an upper bound of
+-- the time saved, or why the bound is unknown: `advice_of_steps(run, from_step, to_step)`. Both
+-- bounds are included. A null bound leaves the range open on that side; if both are null, it covers
+-- the whole measured time. For the median step, the rows are those of `advice_checks`.
 -- One row: a kind of advice, for a device of a rank; without a device, for a rank's host.
 --
 -- rank            rank of the process
 -- device          number of the device; null if the host is measured
 -- is_slowest      whether this device has the longest median step of the run
 -- kind            kind of advice, as in `advice_checks`
--- bound_ns        most time that the advice can save of these steps, ns; null if unknown
+-- bound_ns        upper bound of the time that the advice can save in the chosen steps, ns; null if
+--                 unknown
 -- idle_ns         idle time in the bound, which no other kind counts, ns
 -- is_reachable    whether the bound can be reached; false if it assumes the device's peak rate,
 --                 which real kernels do not reach
 -- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs
--- wall_ns         wall time of these steps, ns
+-- wall_ns         wall time of the chosen steps, ns
 -- percent         bound in percent of the wall time, 0 to 100
--- finding         what was found, as a sentence; null if nothing was found
+-- finding         the finding, as a sentence; null if nothing was found
 -- remedy          what to try
 -- cause           cause of the bubbles that the advice is about, as in `bubbles`; null for other
 --                 advice
--- kernel          kernel with the most of the time; null if the advice is not about kernels
--- op              operator with the most of the time; null if the advice is not about operators
+-- kernel          kernel with the largest share of the time; null if the advice is not about
+--                 kernels
+-- op              operator with the largest share of the time; null if the advice is not about
+--                 operators
 -- unknown_reason  why the bound is unknown; null if it is known
 CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH

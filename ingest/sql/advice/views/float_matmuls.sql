@@ -10,10 +10,10 @@
 -- is_median  whether the step is the device's median step; always true if no steps were found
 -- op         innermost cpu_op around the launch
 -- calls      number of calls of the operator
--- kernels    number of compute kernels that these calls launched, including kernels that only
---            prepare inputs or collect results
--- device_ns  time of these kernels, ns
--- kernel     kernel with the longest single duration among them
+-- kernels    number of compute kernels that the calls launched, including kernels that only prepare
+--            inputs or collect results
+-- device_ns  time of the compute kernels that the calls launched, ns
+-- kernel     compute kernel of the calls with the longest single duration
 WITH
 matmuls AS (
     SELECT

@@ -5,16 +5,16 @@
 -- run_id          the run
 -- rank            rank of the process
 -- device          number of the device
--- step            step that launched them (`steps.step`)
+-- step            step that launched the kernels (`steps.step`)
 -- is_median       whether the step is the device's median step; always true if no steps were found
 -- name            name of the kernel, as recorded
 -- calls           number of times that the kernel took less time than its launch call
--- device_ns       time of these kernels, ns
--- launch_idle_ns  idle time of cause `launch` right before them, ns; in `advice` it counts in
---                 `small_kernels`
--- host_idle_ns    idle time of cause `host` right before them, from the start of the outermost
---                 operator that launched them, or without an operator from the launch, ns; in
---                 `advice` it counts in `host_bound`
+-- device_ns       time of the short kernels, ns
+-- launch_idle_ns  idle time of cause `launch` right before the short kernels, ns; in `advice` it
+--                 counts in `small_kernels`
+-- host_idle_ns    idle time of cause `host` right before the short kernels, from the start of the
+--                 outermost operator that launched them, or without an operator from the launch,
+--                 ns; in `advice` it counts in `host_bound`
 WITH
 short_calls AS (
     SELECT *

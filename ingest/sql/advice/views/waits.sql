@@ -11,7 +11,7 @@
 -- wait_frame  innermost Python line around the wait; null if the trace has no stacks
 -- copy        copy that the host waited for; null if it did not wait for a copy
 -- bubbles     number of gaps that followed the waits
--- bubble_ns   idle time of the device in these gaps, ns
+-- bubble_ns   idle time of the device in the gaps that followed the waits, ns
 SELECT
     run_id,
     rank,

@@ -1,6 +1,6 @@
--- The alignment of two runs: which work of one run corresponds to which work of the other:
--- `alignment(base, other, rank := NULL, nth_step := NULL)`. Work items are aligned by their origin.
--- Every work item of both sides is in exactly one group.
+-- The alignment of two runs: groups of work items that correspond to each other: `alignment(base,
+-- other, rank := NULL, nth_step := NULL)`. Work items are aligned by their origin. Every work item
+-- of both sides is in exactly one group.
 -- One row: a work item of `compared_work_items`.
 --
 -- side          base or other

@@ -7,7 +7,8 @@
 -- work_item_id  the kernel (`compared_work_items.work_item_id`)
 -- group_id      group of the kernels of this name
 -- short_name    short name of the operator, as in `compared_work_items`
--- number        number of the kernel among those that list this operator, in time order, from 1
+-- number        number of the kernel among the kernels that list this operator, in time order, from
+--               1
 -- kernels       number of kernels that list this operator
 CREATE MACRO fused_kernel_ops(work_items) AS TABLE
     WITH

@@ -1,6 +1,6 @@
--- Part of `alignment`: work items, grouped by what they have in common with work items of the other
--- side: `kind_groups(work_items, ops_in_names)`, with tables in the form of `compared_work_items`
--- and `fused_kernel_ops`.
+-- Part of `alignment`: work items, grouped by the properties that they share with work items of the
+-- other side: `kind_groups(work_items, ops_in_names)`, with tables in the form of
+-- `compared_work_items` and `fused_kernel_ops`.
 -- One row: a work item.
 --
 -- side          base or other
@@ -38,7 +38,7 @@ CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
             side, kind_id, module, short_frame, frame_ordinal, name, input_dims, kernel, is_kernel
     ),
 
-    -- The keys by which kinds of the two sides match, level by level, the most reliable first.
+    -- The keys by which kinds of the two sides match, from the most to the least reliable.
     keys AS MATERIALIZED (
         SELECT
             side,

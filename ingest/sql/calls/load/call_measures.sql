@@ -1,7 +1,7 @@
 -- Device time, idle time, memory and floating-point operations of calls, and the sums over the
 -- calls directly inside.
 -- One row: a call with at least one of these. The others are 0; `flops` is null.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: it is joined, and DuckDB then knows its size.
 WITH
 combined AS (
     SELECT
@@ -28,7 +28,7 @@ left_out AS (
     WHERE call_names.name_id = 0
 ),
 
--- A call that torch leaves out of its tables is no caller. The call around it takes its place.
+-- A call that torch leaves out of its tables is not a caller: the call around it counts instead.
 callers AS (
     SELECT
         nest.event_id,

@@ -2,7 +2,7 @@
 -- if the caller has the same name and contains no other call. Such a call has the shapes of that
 -- caller here.
 -- One row: a call of an operator or annotation with recorded shapes.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: it is joined, and DuckDB then knows its size.
 WITH RECURSIVE
 inner_repeats AS (
     SELECT call.event_id, call.parent_id

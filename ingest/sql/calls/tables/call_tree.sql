@@ -14,7 +14,7 @@
 -- caller_path_id         the caller (`call_tree.path_id`); null for outermost calls
 -- module_id              innermost nn.Module around the call, or the call's own module
 --                        (`module_tree.module_id`); null outside modules
--- depth                  smallest number of events around one of the calls; null where `path_id` is
+-- depth                  smallest number of events around one of the calls; null if `path_id` is
 --                        null
 -- is_recursive           whether a caller has the same name and category
 -- category               cpu_op, user_annotation, python_function, cuda_runtime or cuda_driver;
@@ -39,7 +39,7 @@
 -- device_bytes           change of allocated device memory during the calls, on any thread, bytes;
 --                        null if memory was not recorded
 -- self_device_bytes      `device_bytes` without the calls inside
--- flops                  floating-point operations, as torch counts them; null where torch counts
+-- flops                  floating-point operations, as torch counts them; null if torch counts
 --                        none, for example because shapes were not recorded
 -- repeated_calls         calls that contain exactly one call, which has the same name; torch counts
 --                        such a pair once and leaves out the inner call

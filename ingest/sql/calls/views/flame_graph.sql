@@ -1,9 +1,9 @@
 -- The boxes of a flame graph: `flame_graph(calls, from_id, most)`. `calls` names a relation with
--- one row per call and the columns id, caller_id, name, category, value (what the call itself took)
--- and base_value (what it took in another run, or null). Negative values count as 0. A call whose
--- caller is not in the relation is outermost. The graph shows the calls inside `from_id`, or all
--- calls if `from_id` is null. The `most` largest calls have a box each. The other calls directly
--- inside a call share one box.
+-- one row per call and the columns id, caller_id, name, category, value (a quantity of the call
+-- without the calls inside it, such as its self time) and base_value (the same quantity in another
+-- run, or null). Negative values count as 0. A call whose caller is not in the relation is
+-- outermost. The graph shows the calls inside `from_id`, or all calls if `from_id` is null. The
+-- `most` largest calls have a box each. The other calls directly inside a call share one box.
 -- One row: a call, or all calls directly inside one call that have no box of their own.
 --
 -- id           the call; null for `(other)`
@@ -11,10 +11,10 @@
 -- name         name of the call; `(other)` for the calls that share a box
 -- category     category of the call, as in `calls`; null for `(other)`
 -- height       number of levels of calls below it; null for `(other)`
--- self_value   what the call itself took; null for `(other)`
--- self_base    what the call itself took in the other run
--- total_value  what the call and the calls inside it took
--- total_base   what the call and the calls inside it took in the other run
+-- self_value   value of the call, without the calls inside it; null for `(other)`
+-- self_base    value of the call in the other run, without the calls inside it
+-- total_value  value of the call and of the calls inside it
+-- total_base   value of the call and of the calls inside it in the other run
 -- width        width of the box: `total_value`; with two runs, the sum over the calls inside of the
 --              larger value of each
 CREATE MACRO flame_graph(calls, from_id := NULL, most := 500) AS TABLE

@@ -24,8 +24,8 @@
 -- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
 --                           memory was not recorded
 -- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null where torch
---                           counts none, for example because shapes were not recorded
+-- flops                     floating-point operations, as torch counts them; null if torch counts
+--                           none, for example because shapes were not recorded
 SELECT
     run_id,
     rank,

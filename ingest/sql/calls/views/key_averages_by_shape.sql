@@ -8,7 +8,7 @@
 -- name                      name, as in `key_averages`
 -- input_shapes              shapes of the inputs, as torch writes them: `[]` for scalars and lists
 --                           of tensors
--- is_on_device              whether it ran on a device, where it has no shapes
+-- is_on_device              whether it ran on a device, where rows have no shapes
 -- is_annotation             whether it is an annotation, for example from `record_function`
 -- calls                     number of calls, or of device activities
 -- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
@@ -22,8 +22,8 @@
 -- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
 --                           memory was not recorded
 -- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null where torch
---                           counts none, for example because shapes were not recorded
+-- flops                     floating-point operations, as torch counts them; null if torch counts
+--                           none, for example because shapes were not recorded
 CREATE MACRO key_averages_by_shape(run) AS TABLE
     SELECT
         rank,

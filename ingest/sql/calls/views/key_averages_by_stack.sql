@@ -7,7 +7,7 @@
 -- step                      innermost step that contains the start of the calls; null outside steps
 -- name                      name, as in `key_averages`
 -- stack                     the innermost Python frames around it, at most `n`, innermost first
--- is_on_device              whether it ran on a device, where it has no stack
+-- is_on_device              whether it ran on a device, where rows have no stack
 -- is_annotation             whether it is an annotation, for example from `record_function`
 -- calls                     number of calls, or of device activities
 -- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
@@ -21,8 +21,8 @@
 -- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
 --                           memory was not recorded
 -- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null where torch
---                           counts none, for example because shapes were not recorded
+-- flops                     floating-point operations, as torch counts them; null if torch counts
+--                           none, for example because shapes were not recorded
 CREATE MACRO key_averages_by_stack(run, n) AS TABLE
     WITH RECURSIVE
     paths AS (

@@ -24,7 +24,7 @@
 -- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
 --               recorded
 -- flops         floating-point operations of the operators called in it, as torch counts them; null
---               where torch counts none, for example because shapes were not recorded
+--               if torch counts none, for example because shapes were not recorded
 SELECT
     run_id,
     rank,

@@ -1,6 +1,6 @@
 -- The nn.Modules of a run in a range of steps, in tree order: `module_ranking_of_steps(run,
--- from_step, to_step)`. The range includes both steps. Without one bound it is open on that side;
--- without both it covers the whole recording. A module includes the modules inside it.
+-- from_step, to_step)`. Both bounds are included. A null bound leaves the range open on that side;
+-- if both are null, it covers the whole recording. A module includes the modules inside it.
 -- One row: a module inside the modules around it, in one rank.
 --
 -- rank          rank of the process
@@ -24,7 +24,7 @@
 -- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
 --               recorded
 -- flops         floating-point operations of the operators called in it, as torch counts them; null
---               where torch counts none, for example because shapes were not recorded
+--               if torch counts none, for example because shapes were not recorded
 CREATE MACRO module_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (

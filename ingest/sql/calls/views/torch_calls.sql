@@ -8,7 +8,7 @@
 --                           null outside steps
 -- path_id                   the call (`call_tree.path_id`); null for rows that are not in the tree
 --                           of calls
--- name                      name as torch's tables have it
+-- name                      name in torch's tables
 -- input_dims                shapes of an operator's inputs, as recorded (JSON); null if not
 --                           recorded
 -- is_on_device              whether it ran on a device
@@ -25,8 +25,8 @@
 -- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
 --                           memory was not recorded
 -- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null where torch
---                           counts none, for example because shapes were not recorded
+-- flops                     floating-point operations, as torch counts them; null if torch counts
+--                           none, for example because shapes were not recorded
 SELECT
     run_id,
     rank,

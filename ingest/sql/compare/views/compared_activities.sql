@@ -6,8 +6,8 @@
 -- side         base or other
 -- run_id       the run
 -- event_id     the activity (`kernels.event_id`)
--- name         kernel, copy or set
--- is_kernel    whether the activity is a kernel, not a copy or set
+-- name         kernel, copy or memset
+-- is_kernel    whether the activity is a kernel, not a copy or memset
 -- class        compute, communication or copy
 -- start_ns     Unix time at which the activity began, ns
 -- ns           length of the activity within the measured window, ns

@@ -1,7 +1,7 @@
--- The device and step of each of two runs that a comparison takes: `compared_runs(base, other, rank
--- := NULL, nth_step := NULL)`. It takes the device with the longest median step of each run, or of
--- `rank` if that is given. It takes that device's median step, or with `nth_step` its first,
--- second, … measured step.
+-- The device and step of each of two runs that a comparison uses: `compared_runs(base, other, rank
+-- := NULL, nth_step := NULL)`. It uses the device with the longest median step of each run, or of
+-- `rank` if that is given. It uses that device's median step, or with `nth_step` its first, second,
+-- … measured step.
 -- One row: a side of the comparison. There are no rows if a run is unknown, has no metrics, or
 -- lacks the rank or the step.
 --

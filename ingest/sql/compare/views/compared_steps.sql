@@ -1,5 +1,5 @@
 -- The measured steps of two runs, to choose one of each for a comparison: `compared_steps(base,
--- other, rank := NULL)`. It takes the device of each run that `compared_runs` takes.
+-- other, rank := NULL)`. It uses the same device of each run as `compared_runs`.
 -- One row: a step of one side; for a run without steps, its whole recording.
 --
 -- side         base or other

@@ -1,5 +1,5 @@
 -- The work of two runs, divided into the items that a comparison aligns: `compared_work_items(base,
--- other, rank := NULL, nth_step := NULL)`. It takes the median step of each run, or step number
+-- other, rank := NULL, nth_step := NULL)`. It uses the median step of each run, or step number
 -- `nth_step`; for a run without steps, the whole recording. The times add up to the time of the
 -- device, or of the host's operators, in that step.
 -- One row: an outermost operator that did work, or a device activity that belongs to no operator.
@@ -13,15 +13,15 @@
 --                outside of operators
 -- short_name     `short_name` of the operator, as in `top_ops`; without an operator, the kernel or
 --                `compiled code`
--- kernel         the longest kernel, copy or set of the item; null on the host
--- class          class of that kernel: compute, communication or copy; null on the host
+-- kernel         the longest kernel, copy or memset of the item; null on the host
+-- class          class of the longest kernel: compute, communication or copy; null on the host
 -- start_ns       Unix time at which the item's first activity began, or on the host the item
 --                itself, ns
 -- ns             time of the item's activities on the device, or of the item on the host, within
 --                the step, ns
 -- kernels        number of kernels among the item's activities; null on the host
--- launches       number of calls that launched these kernels; a graph launch counts with the first
---                kernel of the graph; null on the host, and if no launch was recorded
+-- launches       number of calls that launched the item's kernels; a graph launch counts with the
+--                first kernel of the graph; null on the host, and if no launch was recorded
 -- module         classes of the nn.Modules around the item, outermost first: `Flux/Block/Linear`
 -- host_frame     innermost function of the user's program around the item
 -- short_frame    `host_frame` without the directories of the file, so that runs of two machines

@@ -1,6 +1,6 @@
 -- The median steps of two groups of runs side by side: `group_diff(bases, others, rank := NULL)`,
--- where `bases` and `others` are lists of run ids. It takes the device with the longest wall time
--- of each run, or of `rank` if that is given.
+-- where `bases` and `others` are lists of run ids. It uses the device with the longest wall time of
+-- each run, or of `rank` if that is given.
 -- One row: a metric of `run_metrics`. If each group is one run, the rows with `is_part` add up to
 -- metric `wall`. There are no rows if all runs of a side are unknown.
 --
@@ -9,7 +9,7 @@
 -- base          median of the first group; null if no run of it has the metric; an overlap is
 --               negative, so that the parts add up
 -- other         median of the second group; null if no run of it has the metric
--- change        second less first; a part that only one group has counts as 0 in the other
+-- change        second minus first; a part that only one group has counts as 0 in the other
 -- percent       change in percent of the absolute value of the first; null if that is 0
 -- is_part       whether the metric is one of the parts that add up to the wall time
 -- ordinal       display order of the metrics: the wall time, then its parts, then the others

@@ -1,16 +1,16 @@
 -- Two runs side by side, kernel by kernel: `kernel_diff(base, other, rank := NULL, nth_step :=
--- NULL)`. It takes the median step of each run, or step number `nth_step`; for a run without steps,
+-- NULL)`. It uses the median step of each run, or step number `nth_step`; for a run without steps,
 -- the whole recording. The rows add up to the work of each run. If the host is compared, its
 -- outermost operators replace the kernels.
--- One row: a name of a kernel, copy or set.
+-- One row: a name of a kernel, copy or memset.
 --
--- name         name of the kernel, copy or set, or of the operator on the host
+-- name         name of the kernel, copy or memset, or of the operator on the host
 -- class        compute, communication or copy; null on the host
 -- base_calls   number of activities of the name in the first run
 -- other_calls  number of activities of the name in the second run
--- base_ns      sum of their durations in the first run, ns
--- other_ns     sum of their durations in the second run, ns
--- change_ns    second less first, ns
+-- base_ns      sum of the durations of these activities in the first run, ns
+-- other_ns     sum of the durations of these activities in the second run, ns
+-- change_ns    second minus first, ns
 -- percent      change in percent of the first; null if that is 0
 CREATE MACRO kernel_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH

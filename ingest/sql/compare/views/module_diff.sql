@@ -1,5 +1,5 @@
 -- Two runs side by side, by nn.Module: `module_diff(base, other, rank := NULL, nth_step := NULL)`.
--- It takes the median step of each run, or step number `nth_step`; for a run without steps, the
+-- It uses the median step of each run, or step number `nth_step`; for a run without steps, the
 -- whole recording. The rows add up to the work of each run. The columns `whole_…` include the
 -- modules inside.
 -- One row: a module, identified by the classes of the modules around it.
@@ -11,14 +11,18 @@
 -- base_calls         calls of operators in the module, but in no module inside it, in the first run
 -- other_calls        calls of operators in the module, but in no module inside it, in the second
 --                    run
--- base_ns            time of these calls in the first run, ns
--- other_ns           time of these calls in the second run, ns
--- change_ns          second less first, ns
+-- base_ns            time of operators in the module, but in no module inside it, in the first run,
+--                    ns
+-- other_ns           time of operators in the module, but in no module inside it, in the second
+--                    run, ns
+-- change_ns          second minus first, ns
 -- percent            change in percent of the first; null if that is 0
 -- whole_base_calls   calls of operators in the module and the modules inside it, in the first run
 -- whole_other_calls  calls of operators in the module and the modules inside it, in the second run
--- whole_base_ns      time of these calls in the first run, ns
--- whole_other_ns     time of these calls in the second run, ns
+-- whole_base_ns      time of operators in the module and the modules inside it, in the first run,
+--                    ns
+-- whole_other_ns     time of operators in the module and the modules inside it, in the second run,
+--                    ns
 CREATE MACRO module_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     own AS (

@@ -1,5 +1,5 @@
 -- The operators of two runs side by side, aligned by their origin in the program: `op_diff(base,
--- other, rank := NULL, nth_step := NULL)`. It takes the median step of each run, or step number
+-- other, rank := NULL, nth_step := NULL)`. It uses the median step of each run, or step number
 -- `nth_step`; for a run without steps, the whole recording. The rows add up to the work of each
 -- run.
 -- One row: operators or kernels of one run with their counterparts in the other run, if there are
@@ -22,16 +22,17 @@
 -- other_calls     calls of operators in the second run
 -- base_kernels    kernels in the first run; null on the host
 -- other_kernels   kernels in the second run; null on the host
--- kernels_saved   kernels in the first run less kernels in the second; null on the host
+-- kernels_saved   kernels in the first run minus kernels in the second; null on the host
 -- base_launches   calls that launched the kernels in the first run; null on the host
 -- other_launches  calls that launched the kernels in the second run; null on the host
--- launches_saved  launches in the first run less launches in the second; null on the host
+-- launches_saved  launches in the first run minus launches in the second; null on the host
 -- base_ns         device time, or on the host time of the operators, in the first run, ns
 -- other_ns        device time, or on the host time of the operators, in the second run, ns
--- change_ns       second less first, ns
+-- change_ns       second minus first, ns
 -- of_calls_ns     part of the change that is due to more or fewer calls, at the first run's time
 --                 per call, ns; null if a side has no calls, or the row is fused
 -- of_time_ns      part of the change that is due to the time per call, ns; null if `of_calls_ns` is
+--                 null
 -- percent         change in percent of the first; null if that is 0
 -- row_id          identifies the row in this comparison
 -- group_ids       groups of `alignment` whose work items are in the row

@@ -1,4 +1,4 @@
--- The median steps of two runs side by side: `run_diff(base, other, rank := NULL)`. It takes the
+-- The median steps of two runs side by side: `run_diff(base, other, rank := NULL)`. It uses the
 -- device with the longest wall time of each run, or of `rank` if that is given.
 -- One row: a metric of `run_metrics`. Those with `is_part` add up to metric `wall`. There are no
 -- rows if a run is unknown.
@@ -9,7 +9,7 @@
 -- base          value in the first run; null if unknown; an overlap is negative, so that the parts
 --               add up
 -- other         value in the second run; null if unknown
--- change        second less first; a part that only one run has counts as 0 in the other
+-- change        second minus first; a part that only one run has counts as 0 in the other
 -- percent       change in percent of the absolute value of the first; null if that is 0
 -- is_part       whether the metric is one of the parts that add up to the wall time, in both runs
 --               and in the change

@@ -1,5 +1,5 @@
 -- The median steps of several runs compared with one base run: `runs_against(base, others, rank :=
--- NULL)`, where `others` is a list of run ids. It takes the device with the longest wall time of
+-- NULL)`, where `others` is a list of run ids. It uses the device with the longest wall time of
 -- each run, or of `rank` if that is given.
 -- One row: a run, including the base. There are no rows if the base is unknown or has no metrics.
 --
@@ -9,16 +9,16 @@
 -- device            device that was compared; null if the host is measured
 -- measure           device, or host in a run without device activities
 -- wall_ns           wall time of the median step, ns
--- change_ns         wall time less the base's wall time, ns; null if a device would be compared
+-- change_ns         wall time minus the base's wall time, ns; null if a device would be compared
 --                   with a host, or a step with a whole recording
 -- change_percent    change of the wall time in percent of the base's wall time; null if `change_ns`
---                   is
+--                   is null
 -- busy_ns           time in which the device or host is busy in the step, ns
--- busy_change_ns    busy time less the base's busy time, ns; null if `change_ns` is
+-- busy_change_ns    busy time minus the base's busy time, ns; null if `change_ns` is null
 -- bubble_ns         idle time between the step's activities, ns
--- bubble_change_ns  idle time less the base's idle time, ns; null if `change_ns` is
+-- bubble_change_ns  idle time minus the base's idle time, ns; null if `change_ns` is null
 -- peak_bytes        peak of memory in use during the whole recording, bytes; null if not recorded
--- peak_change       peak less the base's peak, bytes; null if a device would be compared with a
+-- peak_change       peak minus the base's peak, bytes; null if a device would be compared with a
 --                   host, or if a peak was not recorded
 CREATE MACRO runs_against(base, others, rank := NULL) AS TABLE
     WITH

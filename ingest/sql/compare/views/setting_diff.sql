@@ -5,8 +5,8 @@
 -- topic    topic of the setting: configuration, version, environment, recording or tag
 -- setting  name of the setting: a subject of `run_conditions`, a key of `run.json`, or the key of a
 --          tag
--- status   same, different or unknown. It is unknown if only one run records the setting, and the
---          other lacks the evidence that would, such as a `run.json`
+-- status   same, different or unknown. It is unknown if only one run records the setting and the
+--          other has no file that could record it, such as a `run.json`
 -- base     value in the first run; null if there is none
 -- other    value in the second run; null if there is none
 CREATE MACRO setting_diff(base, other) AS TABLE

@@ -3,7 +3,7 @@
 -- One row: one of the two runs. There are no rows if the runs share no such operator.
 --
 -- run_id   the run
--- percent  calls whose shapes also occur in the other run, in percent of all calls of these
+-- percent  calls whose shapes also occur in the other run, in percent of all calls of the shared
 --          operators, 0 to 100
 CREATE MACRO shared_shapes(base, other) AS TABLE
     WITH

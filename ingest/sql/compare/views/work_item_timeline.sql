@@ -13,7 +13,7 @@
 -- start_ns      Unix time at which the work began, ns
 -- end_ns        Unix time at which the work ended, ns
 -- dur_ns        length of the work, ns
--- name          name of the kernel, copy or set; on the host, of the operator
+-- name          name of the kernel, copy or memset; on the host, of the operator
 -- op            outermost operator around the launch; on the host, the same as `name`
 -- module        path of nn.Modules around an operator on the host; null if unknown, and on the
 --               device

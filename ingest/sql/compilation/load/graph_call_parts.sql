@@ -1,7 +1,7 @@
 -- The contents of each call of a compiled graph, in order: its outermost cpu_ops, and kernels that
 -- no operator launched, as older traces record Triton kernels.
 -- One row: an operator or a kernel inside a call.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: it is joined, and DuckDB then knows its size.
 WITH
 ops AS (
     SELECT

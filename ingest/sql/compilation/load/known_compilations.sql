@@ -1,5 +1,5 @@
--- Compilations as reported by each kind of source: log, run.json or trace. Code that runs in a
--- trace that does not show its compilation was compiled before.
+-- Compilations as reported by each kind of source: log, run.json or trace. If a trace shows that
+-- code ran but not its compilation, the code was compiled before the trace.
 -- One row: a compilation in one source; `times` are the intervals that it took.
 -- Materialised: it is read twice, and its rows are numbered.
 FROM logged_compilations

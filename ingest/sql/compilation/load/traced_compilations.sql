@@ -1,6 +1,6 @@
 -- Intervals in which a thread compiled, as the trace shows them, with their compilation. For a
--- frame, the compilation is the one that torch records inside the interval, else that of the next
--- compiled region. Code that is compiled later, such as a backward graph, belongs to the
+-- frame, the compilation is the one that torch records inside the interval, or else the one of the
+-- next compiled region. Code that is compiled later, such as a backward graph, belongs to the
 -- compilation of the region around it.
 -- One row: an outermost phase.
 -- Materialised: an ASOF join reads it.

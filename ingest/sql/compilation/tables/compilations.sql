@@ -24,7 +24,7 @@
 -- stack                Python frames at the call of the compiled function, outermost first
 -- is_in_measured_step  whether it overlaps a step of the rank's traces, or the recording of a trace
 --                      without steps; null if unknown
--- evidence             the best source that reports it: log, else run_json, else trace
+-- evidence             the best source that reports it: log, or else run_json, or else trace
 WITH
 numbered AS (
     SELECT

@@ -3,7 +3,7 @@
 -- One row: a phase of a compilation.
 --
 -- run_id      the run
--- source_id   the compile log, or the trace where the rank has no log
+-- source_id   the compile log, or the trace if the rank has no log
 -- rank        rank of the process
 -- compile_id  the compilation (`compilations.compile_id`), for example `0/1`; null if unknown, and
 --             for work on other threads

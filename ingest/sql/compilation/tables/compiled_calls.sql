@@ -1,10 +1,10 @@
--- The kernel calls of compiled code in the trace: which call of the generated code each operator or
--- kernel belongs to.
+-- The kernel calls of compiled code in the trace: the call in the generated code that each operator
+-- or kernel belongs to.
 -- One row: an operator inside a call of a compiled graph; in older traces, a kernel.
 -- Materialised: a relation reads it, and its file is written from it.
 --
--- Rows exist only where the link is certain: exactly one graph matches the call by its key, by the
--- compilation of the region around it, and by the ordered names of everything that it called.
+-- A row exists only if the link is certain: exactly one graph matches the call by its key, by the
+-- compilation of the region around it, and by the names, in order, of everything that it called.
 --
 -- run_id         the run
 -- source_id      the trace

@@ -15,10 +15,10 @@
 -- kind         fused (a generated kernel) or extern (a library's kernel)
 -- aten_nodes   nodes of the lowered graph that the kernel computes; empty if the log has no
 --              provenance
--- aten_ops     what each node in `aten_nodes` calls, in the same order, for example
+-- aten_ops     function that each node in `aten_nodes` calls, in the same order, for example
 --              `aten.addmm.default`
 -- nodes        nodes of the user's program that `aten_nodes` come from, in program order
--- ops          what each node in `nodes` calls, in the same order, for example
+-- ops          function that each node in `nodes` calls, in the same order, for example
 --              `torch.nn.functional.silu`
 -- stacks       Python stacks of the source lines that the kernel comes from, as logged, outermost
 --              frame first

@@ -10,8 +10,9 @@
 -- graph_index      number of the graph in the compilation, from 0
 -- ordinal          position of the op in the graph, from 1
 -- node             name of the op's node in the graph, after the variable that holds the result
--- op               what the op calls, as torch prints it: `torch._C._nn.linear`; `operator.add` for
---                  `+`, `operator.getitem` for an index, `Tensor.sum` for a method
+-- op               function that the op calls, as torch prints it: `torch._C._nn.linear`;
+--                  `operator.add` for `+`, `operator.getitem` for an index, `Tensor.sum` for a
+--                  method
 -- short_name       name of the op as in `top_ops`: `linear`, `add`
 -- filename         file with the source line of the op; null if torch does not know it
 -- line             number of the source line
@@ -19,8 +20,9 @@
 -- code             text of the source line
 -- shape            type and shape of the result, for example `f32[s2, 32]`
 -- kernel_ordinal   the one kernel call (`compiled_kernels.ordinal`) under which the op is counted:
---                  the extern kernel that calls the op itself, else the kernel that computes most
---                  of it, else the first; null if no kernel computes it, for example for a view
+--                  the extern kernel that calls the op itself, or else the kernel that computes
+--                  most of it, or else the first; null if no kernel computes it, for example for a
+--                  view
 -- kernel_ordinals  all kernel calls (`compiled_kernels.ordinal`) that compute a part of the op
 WITH
 shares AS (

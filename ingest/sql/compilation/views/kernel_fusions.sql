@@ -8,7 +8,7 @@
 -- kernel      name of the kernel
 -- ops         operators that the kernel replaces. With provenance, the ops of the user's program
 --             that `compiled_ops` counts under the kernel, in program order; if it counts none, the
---             ops of which the kernel computes a part. Without provenance, the operators in the
+--             ops that the kernel computes in part. Without provenance, the operators in the
 --             kernel's name, which lists each only once
 -- evidence    where `ops` comes from: `provenance` in torch's compile log, or the `name` of the
 --             kernel

@@ -3,7 +3,7 @@
 --
 -- run_id      the run
 -- recompiles  number of recompilations in measured steps, over all ranks
--- dur_ns      time spent on these recompilations, ns
+-- dur_ns      time spent on recompilations in measured steps, ns
 -- reasons     why torch recompiled: each reason once, the most expensive first; empty if no file
 --             reports reasons
 SELECT

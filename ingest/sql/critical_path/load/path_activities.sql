@@ -1,5 +1,5 @@
 -- Device activities during the steps.
--- One row: a kernel, copy or set, cut at the ends of the step's time.
+-- One row: a kernel, copy or memset, cut at the ends of the step's time.
 -- Materialised: a step in Python reads it.
 --
 -- `launch_id` is the call that launched the activity, or if that is unknown, the operator that did.

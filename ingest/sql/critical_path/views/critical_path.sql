@@ -7,12 +7,12 @@
 -- source_id  the input file
 -- rank       rank of the process
 -- ordinal    position of the interval in the path, from 0
--- kind       what took the time, as in `critical_path_kinds`
+-- kind       kind of interval, as in `critical_path_kinds`
 -- event_id   the span or device activity (`events.event_id`); null for the host's time between
 --            operators
 -- name       name of the span or activity
 -- op         innermost cpu_op around the span, or around the activity's launch
--- module     innermost nn.Module around that operator
+-- module     innermost nn.Module around the operator
 -- side       host or device
 -- device     number of the device; null on the host
 -- lane       `thread N`, `stream N` or `no stream`; null between operators

@@ -5,7 +5,7 @@
 -- bin       number of the time range, from 0
 -- start_ns  Unix time at which the time range begins, ns
 -- end_ns    Unix time at which the time range ends, ns
--- kind      what took the time, as in `critical_path_kinds`
+-- kind      kind of interval, as in `critical_path_kinds`
 -- dur_ns    time of the kind in the time range, ns
 -- percent   share of the time range, 0 to 100
 CREATE MACRO critical_path_over_time(run, of_rank, of_step, of_source, bins) AS TABLE

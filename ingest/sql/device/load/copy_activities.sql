@@ -1,3 +1,3 @@
--- Device activities that are memory copies and sets, as input of `islands`.
+-- Device activities that are memory copies and memsets, as input of `islands`.
 -- One row: an activity, as in `kernels`.
 SELECT * FROM kernels WHERE class = 'copy';

@@ -1,11 +1,10 @@
 -- What the launching thread did during a gap while the device waited for it.
 -- One row: a gap whose next activity was launched after the gap began.
--- Materialised: its reader uses it more than once.
+-- Materialised: it is read more than once.
 --
 -- The reported operator or frame is the innermost one that covers at least half of the gap. If
 -- there is none, it is a wrapper that does, or else the one that covers most of the gap. A wait is
--- described by what was open when the gap began: the outermost operator and the innermost line of
--- Python.
+-- described by the outermost operator and the innermost line of Python that ran when the gap began.
 WITH
 candidates AS (
     SELECT

@@ -1,6 +1,6 @@
 -- The operators around each launch.
 -- One row: a time at which a thread launched something inside at least one cpu_op.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: it is joined, and DuckDB then knows its size.
 --
 -- The top operator is never one of the wrappers that torch.compile, autograd and the profiler put
 -- around operators, because their names do not describe the work.

@@ -19,8 +19,8 @@
 --                   null if there was none, or if the activity was launched before the gap
 -- host_op_ns        part of the gap that `host_op` filled, ns
 -- host_frame        Python frame that filled most of the gap; null if the trace has no stacks
--- wait              for cause `sync`, what the host waited in when the gap began: the outermost
---                   operator, or the call if there is no operator; null for other causes
+-- wait              for cause `sync`, the outermost operator, or without an operator the call, in
+--                   which the host waited when the gap began; null for other causes
 -- wait_frame        for cause `sync`, the innermost line of Python around `wait`; null if the trace
 --                   has no stacks
 -- step              step of the activity after the gap (`steps.step`)

@@ -14,11 +14,11 @@
 -- activities                number of kernels, memory copies and memory sets
 -- compute_ns                time with a compute kernel, ns
 -- communication_ns          time with a communication kernel, ns
--- copy_ns                   time with a memory copy or set, ns
+-- copy_ns                   time with a memory copy or memset, ns
 -- memcpy_ns                 time with a memory copy, ns
 -- memset_ns                 time with a memory set, ns
 -- exposed_communication_ns  time with a communication kernel but no compute kernel, ns
--- exposed_copy_ns           time with a memory copy or set but no kernel, ns
+-- exposed_copy_ns           time with a memory copy or memset but no kernel, ns
 WITH lengths AS (
     SELECT
         source_id,

@@ -32,8 +32,8 @@
 -- block            number of threads per block in x, y and z
 -- registers        registers per thread
 -- shared_bytes     shared memory per block, bytes
--- bytes            bytes moved by a copy or set
--- gb_per_s         bandwidth of a copy or set, in 10⁹ bytes per second: as measured by the
+-- bytes            bytes moved by a copy or memset
+-- gb_per_s         bandwidth of a copy or memset, in 10⁹ bytes per second: as measured by the
 --                  profiler, or else `bytes` divided by `dur_ns`; null for kernels, and if unknown
 WITH
 activities AS (

@@ -6,7 +6,7 @@
 -- device     number of the device
 -- cause      cause of idle time, as in `bubbles`
 -- bubbles    number of gaps
--- bubble_ns  sum of their durations, ns
+-- bubble_ns  sum of the durations of the gaps, ns
 -- percent    share of the device's idle time, 0 to 100
 SELECT
     run_id,

@@ -9,7 +9,7 @@
 -- host_op     operator or annotation that filled most of the gap; null if unknown
 -- host_frame  Python frame that filled most of the gap; null if the trace has no stacks
 -- bubbles     number of gaps
--- bubble_ns   sum of their durations, ns
+-- bubble_ns   sum of the durations of the gaps, ns
 -- percent     share of the device's idle time, 0 to 100
 -- longest_ns  duration of the longest gap, ns
 SELECT

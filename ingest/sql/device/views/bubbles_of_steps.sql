@@ -1,7 +1,7 @@
 -- Why a device was idle in a range of steps, and what the host did meanwhile:
--- `bubbles_of_steps(run, from_step, to_step)`. The range includes both steps. Without one bound it
--- is open on that side; without both it covers the whole recording. A gap counts in the step of the
--- activity after it.
+-- `bubbles_of_steps(run, from_step, to_step)`. Both bounds are included. A null bound leaves the
+-- range open on that side; if both are null, it covers the whole recording. A gap counts in the
+-- step of the activity after it.
 -- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 --
 -- rank        rank of the process
@@ -10,7 +10,7 @@
 -- host_op     operator or annotation that filled most of the gap; null if unknown
 -- host_frame  Python frame that filled most of the gap; null if the trace has no stacks
 -- bubbles     number of gaps
--- bubble_ns   sum of their durations, ns
+-- bubble_ns   sum of the durations of the gaps, ns
 -- longest_ns  duration of the longest gap, ns
 CREATE MACRO bubbles_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT

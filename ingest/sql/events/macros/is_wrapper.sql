@@ -1,5 +1,5 @@
--- `is_wrapper(name)`: whether an operator or annotation only wraps others, like some of torch's own
--- and the marks of `capture`.
+-- `is_wrapper(name)`: whether an operator or annotation only wraps others, for example some
+-- annotations of torch and the labels of `capture`.
 CREATE MACRO is_wrapper(name) AS regexp_matches(name, concat(
     '^(Torch-Compiled Region|CompiledFunction|CompiledFxGraph|## Call CompiledFxGraph|',
     'TorchDynamo |autograd::engine::evaluate_function|ProfilerStep)'

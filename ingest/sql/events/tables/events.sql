@@ -18,8 +18,8 @@
 -- self_ns            time in which it was the innermost event of its thread, ns; null on a device
 -- step               innermost step around its start (`steps.step`). A device activity has the step
 --                    of its launch, a `gpu_user_annotation` that of its annotation on the host
--- correlation        number shared by a launch and what it launched
--- external_id        number shared by an operator and what it launched
+-- correlation        number shared by a launch and the activities that it launched
+-- external_id        number shared by an operator and the activities that it launched
 -- args               arguments of the event (JSON); other recorded fields without a column are
 --                    under `event`
 SELECT

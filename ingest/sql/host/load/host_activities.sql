@@ -1,4 +1,5 @@
--- What the host did in a run without a device, in place of device activities. Empty for other runs.
+-- Activities of the host in a run without a device, which replace device activities. Empty for
+-- other runs.
 -- One row: an outermost operator, or a call of a compiled graph. `kind` is `operator`, `dataloader`
 -- or `compile` for an outermost operator, and `compiled_code` for a call of a compiled graph: the
 -- time in it outside of operators is compiled code.

@@ -1,7 +1,7 @@
 -- Position of each outermost operator in the user's program: its modules and its innermost user
 -- frame.
 -- One row: an outermost operator with at least one Python frame around it.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: it is joined, and DuckDB then knows its size.
 WITH
 -- Outermost first: earlier start, then later end, then the order of the profiler.
 around AS (

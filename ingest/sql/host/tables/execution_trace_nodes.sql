@@ -22,7 +22,8 @@
 -- forward_thread  for a backward node, the thread of its forward; 0 otherwise
 -- forward_node    for a backward node, the node of its forward, if recorded; 0 otherwise
 -- op_schema       schema of the operator: overload, arguments and results; null without one
--- kernel_backend  what generated the kernel that it calls, for example triton; null without one
+-- kernel_backend  program that generated the kernel that the node calls, for example triton; null
+--                 without one
 -- kernel_file     file that contains the kernel; null without one
 -- inputs          values of the inputs (JSON)
 -- input_shapes    shapes of the inputs (JSON)

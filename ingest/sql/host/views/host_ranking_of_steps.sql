@@ -1,6 +1,6 @@
 -- Operators ranked by host time in a range of steps: `host_ranking_of_steps(run, from_step,
--- to_step)`. The range includes both steps. Without one bound it is open on that side; without both
--- it covers the whole recording.
+-- to_step)`. Both bounds are included. A null bound leaves the range open on that side; if both are
+-- null, it covers the whole recording.
 -- One row: an operator of one rank.
 --
 -- rank      rank of the process

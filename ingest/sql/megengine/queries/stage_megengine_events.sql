@@ -30,7 +30,7 @@ launched AS (
     SELECT
         times.*,
         coalesce(operators.name, concat('opr ', times.opr_key)) AS name,
-        -- in an imperative dump, all operators have the same type
+        -- In an imperative dump, all operators have the same type.
         coalesce(nullif(operators.type, 'imperative'), operators.name) AS type,
         node.device,
         node.stream,
@@ -58,7 +58,7 @@ timed AS (
         *,
         if(is_device AND kern_s BETWEEN start_s AND end_s, kern_s, start_s) AS from_s,
         seconds_to_ns(from_s)::HUGEINT + if(is_device, clock_shift_ns, 0) AS from_ns,
-        -- the same limits as for other events
+        -- The limits are the same as for other events.
         CASE
             WHEN abs(from_ns) < 3e18 AND end_s >= from_s AND end_s - from_s < 1e6
                 THEN seconds_to_ns(end_s - from_s)

@@ -13,8 +13,8 @@
 -- bytes          size of the chunk, bytes
 -- comp_node      comp node of the variable that the chunk was made for
 -- owner_var      variable that the chunk was made for (`megengine_vars.var_key`)
--- owner          name of that variable
--- owner_opr_id   operator that writes that variable (`megengine_oprs.opr_id`)
+-- owner          name of the variable that the chunk was made for
+-- owner_opr_id   operator that writes the variable `owner_var` (`megengine_oprs.opr_id`)
 -- vars           number of variables in the chunk
 -- is_persistent  whether the chunk keeps its content between executions, as weights do
 -- first_ordinal  position in the order of execution at which its use begins; 0 if it is persistent;

@@ -8,10 +8,12 @@
 -- name             name of the variable
 -- comp_node        comp node of the variable
 -- opr_id           operator that writes the variable (`megengine_oprs.opr_id`)
--- written_ordinal  position of that operator in the order of execution; null if it was not executed
--- read_ordinal     position of the last operator that reads the variable; null if none does
+-- written_ordinal  position of the operator that writes the variable in the order of execution;
+--                  null if it was not executed
+-- read_ordinal     position of the last operator that reads the variable in the order of execution;
+--                  null if no operator reads it
 -- dtype            type of the elements, if memory was planned
--- var_shape        shape of the variable: as planned, else as inferred (JSON)
+-- var_shape        shape of the variable: as planned, or else as inferred (JSON)
 -- strides          strides in elements, if memory was planned (JSON)
 -- chunk_id         chunk that contains the variable (`megengine_memory_chunks.chunk_id`); null for
 --                  memory that was allocated when the operator ran

@@ -9,14 +9,14 @@
 -- kind           chunk, or variable
 -- owner_var      the variable, or the variable that the chunk was made for
 --                (`megengine_vars.var_key`)
--- name           name of that variable
--- opr_id         operator that writes that variable (`megengine_oprs.opr_id`)
+-- name           name of the variable `owner_var`
+-- opr_id         operator that writes the variable `owner_var` (`megengine_oprs.opr_id`)
 -- address        start address of the chunk or variable
 -- bytes          size of the chunk or variable, bytes
 -- is_persistent  whether the memory keeps its content between executions, as weights do
 -- first_ordinal  position in the order of execution at which its use begins
 -- last_ordinal   position in the order of execution at which its use ends
--- offset_bytes   position in the comp node's memory if addresses that were never used are left out,
+-- offset_bytes   position in the comp node's memory, not counting addresses that were never used,
 --                bytes
 WITH
 pieces AS (

@@ -89,6 +89,6 @@ CREATE MACRO megengine_records(
             OR regexp_matches(timed.name, concat('^(?:', opr_name, ')'))
         )
         AND (input_dtype IS NULL OR matching.opr_key IS NOT NULL)
-        -- NaN is neither too short nor too long
+        -- NaN is neither too short nor too long.
         AND coalesce(isnan(timed.time_s) OR timed.time_s >= min_time, TRUE)
         AND coalesce(isnan(timed.time_s) OR timed.time_s <= max_time, TRUE);

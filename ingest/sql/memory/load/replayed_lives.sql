@@ -1,7 +1,7 @@
 -- Lives of allocations, as ordinals of the actions of their device. `alloc_ordinal` is null if the
--- allocation was there at the start, `free_ordinal` if it was still there at the end. It counts as
--- allocated up to `free_requested_ordinal`, which is -1 if the free was requested before the trace
--- began.
+-- memory was in use at the start. `free_ordinal` is null if it was still in use at the end. The
+-- memory counts as allocated up to `free_requested_ordinal`, which is -1 if the free was requested
+-- before the trace began.
 -- One row: an allocation that an action begins or ends.
 -- Filled by: replay(memory_devices, memory_actions)
 CREATE TABLE replayed_lives (

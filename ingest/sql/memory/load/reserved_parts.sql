@@ -2,7 +2,7 @@
 -- range. Such segments are mapped and unmapped in parts of any size. The parts begin and end like
 -- complete segments.
 -- One row: a range, or a part of one.
--- Materialised: its reader uses it more than once.
+-- Materialised: it is read more than once.
 WITH
 edges AS (
     SELECT source_id, device_label, address AS edge FROM reserved_ranges WHERE is_part

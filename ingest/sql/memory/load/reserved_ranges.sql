@@ -1,7 +1,7 @@
 -- Ranges of device memory that the allocator allocated or released, or held when the snapshot was
 -- taken.
 -- One row: an action on a segment or on a part of one, or a segment of the snapshot.
--- Materialised: its reader uses it more than once.
+-- Materialised: it is read more than once.
 SELECT
     source_id,
     device_label,

@@ -4,8 +4,8 @@
 --
 -- `user_frame` is the innermost frame of the user's own Python: outside of installed packages and
 -- the standard library. If there is none, it is the innermost Python frame. If there is no Python,
--- as in autograd's threads, it is the node of the backward pass that was running, else the
--- innermost operator, else the innermost frame that belongs to neither the unwinder nor the
+-- as in autograd's threads, it is the node of the backward pass that was running, or else the
+-- innermost operator, or else the innermost frame that belongs to neither the unwinder nor the
 -- allocator.
 WITH
 placed AS (
@@ -19,7 +19,7 @@ called AS (
         placed.position,
         frame.*,
         concat(frame.basename, ':' || frame.line, ' ', frame.function) AS label,
-        -- _call_impl, the next Python frame outwards, calls a module's own code
+        -- `_call_impl`, the next Python frame outwards, calls a module's own code.
         lead(frame.function) OVER outwards = '_call_impl' AND frame.is_python AS is_forward,
         CASE WHEN NOT frame.is_python THEN nullif(regexp_extract(
             frame.function,

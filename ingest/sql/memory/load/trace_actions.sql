@@ -1,4 +1,4 @@
--- The `[memory]` events of the traces as actions: a free if the bytes are negative, else an
+-- The `[memory]` events of the traces as actions: a free if the bytes are negative, or else an
 -- allocation. Old traces have neither addresses nor totals. Sizes beyond a petabyte are not memory:
 -- such events remain in `other_events` only. Devices have PyTorch's names, which are `cuda` for
 -- ROCm's devices too.

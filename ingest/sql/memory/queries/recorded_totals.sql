@@ -1,5 +1,5 @@
 -- The memory totals of device $device_id that a trace or timeline itself records. The lowest BIGINT
--- stands for null.
+-- represents null.
 -- One row: an action.
 SELECT
     ordinal,

@@ -31,9 +31,9 @@
 -- compile_context         compilation that the allocation belongs to, if recorded
 -- op_id                   innermost cpu_op around the allocation (`ops.event_id`), if the run has a
 --                         trace of the rank on the same clock
--- op                      name of that operator
+-- op                      name of the operator `op_id`
 -- module                  innermost nn.Module around the allocation: from the trace if that names
---                         one, else from the stack
+--                         one, or else from the stack
 -- step                    innermost step in which it was allocated (`memory_steps.step`)
 WITH
 -- Stream, pool, category and compile context come from the first recorded action of a life.

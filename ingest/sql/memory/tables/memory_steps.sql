@@ -1,5 +1,5 @@
 -- Steps in the memory of each device. They are the profiler's steps if the run has those on the
--- same clock, else the annotations `ProfilerStep#N`, else the intervals that end with an
+-- same clock, or else the annotations `ProfilerStep#N`, or else the intervals that end with an
 -- optimizer's step.
 -- One row: a step of a device in an input file.
 -- Materialised: another relation reads it, and its file is written from it.
@@ -9,7 +9,7 @@
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- step           number of the step: the profiler's, else counted from 0
+-- step           number of the step: the profiler's, or else counted from 0
 -- start_ns       Unix time of the start, ns; null if the step began before the first action
 -- end_ns         Unix time of the end, ns; null if the step was still running at the end
 -- start_ordinal  number of the device's actions before the start

@@ -4,9 +4,9 @@
 -- run_id      the run
 -- stack_id    number of the stack in the run
 -- user_frame  line of the user's code, `file:line function`: the innermost Python frame outside of
---             installed packages and the standard library, else the innermost Python frame. A stack
---             without Python has `autograd NODE` in a backward pass, else `operator NAME`, else the
---             innermost frame outside of the allocator
+--             installed packages and the standard library, or else the innermost Python frame. A
+--             stack without Python has `autograd NODE` in a backward pass, or else `operator NAME`,
+--             or else the innermost frame outside of the allocator
 -- module      code of the innermost nn.Module in the stack, `package.file` or `file function`; null
 --             if no frame shows one
 -- frame_ids   frames of the stack (`frames.frame_id`), innermost first

@@ -10,10 +10,10 @@
 -- user_frame     line of the user's code that allocated the memory; the operator if no stack was
 --                recorded
 -- bytes          memory in use at the end, bytes
--- allocations    number of these allocations
--- steps          number of steps in which they were made
--- first_step     first of those steps
--- last_step      last of those steps
+-- allocations    number of the allocations still in use at the end
+-- steps          number of steps in which these allocations were made
+-- first_step     first step in which one of the allocations was made
+-- last_step      last step in which one of the allocations was made
 -- steps_in_all   number of steps after the first one
 -- bytes_a_step   bytes divided by `steps`
 -- is_growing     whether memory remains from all steps after the first, except one at most, and

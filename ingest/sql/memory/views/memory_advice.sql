@@ -1,5 +1,6 @@
--- What could save memory on a device, and how many bytes are concerned: each kind of finding, or
--- why it cannot be judged. Several kinds can concern the same memory, so their bytes do not add up.
+-- Checks for what could save memory on a device: for each kind of finding, how many bytes it
+-- concerns, or why it cannot be judged. Several kinds can concern the same memory, so their bytes
+-- do not add up.
 -- One row: a kind of finding, for a device in an input file.
 --
 -- A finding must concern at least 1 % of the device's peak, and at least 1 MiB.
@@ -10,7 +11,7 @@
 -- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device          number of the device; null for the CPU
 -- kind            fragmentation: free memory in segments that also hold allocations (stranded, as
---                 in `memory_map`), at the first out-of-memory error, else at the peak.
+--                 in `memory_map`), at the first out-of-memory error, or else at the peak.
 --                 expandable_segments: the same memory, if the snapshot records that expandable
 --                 segments are off. largest_owners: the three owners that hold the most at the
 --                 peak, as in `memory_by_owner`. leak: the memory left by lines of code that are
@@ -26,7 +27,7 @@ kinds AS (
     SELECT unnest(['fragmentation', 'expandable_segments', 'largest_owners', 'leak']) AS kind
 ),
 
--- The moment at which each device lacks memory most: its first error, else its peak.
+-- The moment of each device that is examined: its first error, or else its peak.
 tight_moments AS NOT MATERIALIZED (
     SELECT
         run_id,

@@ -10,7 +10,7 @@
 -- ordinal          the moment (`memory_timeline.ordinal`)
 -- time_ns          Unix time, ns; null if it was not recorded
 -- action           the allocator's action; null at the start
--- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, or else allocated
 --                  memory
 -- allocated_bytes  allocated memory after it, bytes
 -- reserved_bytes   memory held by the allocator, bytes; null if not recorded
@@ -73,7 +73,7 @@ CREATE MACRO memory_curve(
         SELECT bin, unnest([first, lowest, highest, last, highest_reserved]) AS ordinal, highest
         FROM extremes
         UNION
-        -- the value of the curve where the range begins
+        -- The value of the curve at the start of the range.
         SELECT 0 AS bin, max(ordinal) AS ordinal, NULL AS highest
         FROM placed
         WHERE position < since::BIGINT

@@ -6,7 +6,7 @@
 -- position    position of the moment on the axis
 -- ordinal     the moment (`memory_timeline.ordinal`)
 -- time_ns     Unix time, ns; null if it was not recorded
--- used_bytes  memory in use, bytes: active memory in a snapshot, else allocated memory
+-- used_bytes  memory in use, bytes: active memory in a snapshot, or else allocated memory
 CREATE MACRO memory_curve_moments(
     run, of_source, of_device_type, of_device, axis, since, until, bins
 ) AS TABLE

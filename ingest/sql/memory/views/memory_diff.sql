@@ -1,13 +1,13 @@
 -- The memory of two runs side by side, device by device: `memory_diff(base, other)`. If a device of
--- a rank is in several files, the snapshot with the highest peak is used, else the trace with the
--- highest peak.
+-- a rank is in several files, the snapshot with the highest peak is used, or else the trace with
+-- the highest peak.
 -- One row: a metric of the curve, or an owner of memory at the peaks.
 --
 -- rank               rank of the process
 -- device_type        cuda, cpu, xpu, …
 -- device             number of the device; null for the CPU
 -- level              curve, or a level of `memory_by_owner`: frame, module, op or category
--- name               for level curve: peak, peak reserved, start or end; else the owner
+-- name               for level curve: peak, peak reserved, start or end; or else the owner
 -- is_known           whether the owner is known; true for level curve
 -- base_bytes         memory in the base run, bytes; null if it has no such device, 0 for an owner
 --                    that held nothing

@@ -1,8 +1,8 @@
 -- The blocks of each snapshot by the stacks that allocated them, as in the flame graphs that
 -- torch's `_memory_viz.py` draws. `array_to_string(frames, ';') || ' ' || bytes` is a line of the
 -- folded format. The two graphs show the same bytes: all that the allocator held. There is one
--- difference to torch: an inactive block counts at most with its size. The size last requested for
--- it can be larger, which torch balances with negative gaps.
+-- difference from torch: an inactive block counts at most with its size. The size last requested
+-- for it can be larger, which torch balances with negative gaps.
 -- One row: a line of one of the two graphs, for a device in an input file.
 --
 -- run_id     the run
@@ -15,7 +15,7 @@
 --            the blocks, then the frames of the stack as `file:line:function`, outermost first,
 --            without frames of the unwinder and the interpreter; `<non-python>` if no stack was
 --            recorded; `<gaps>` for bytes added when sizes were rounded up
--- bytes      bytes in these blocks
+-- bytes      bytes in the blocks of the row
 -- blocks     number of blocks
 WITH
 parts AS (

@@ -1,6 +1,6 @@
 -- The memory of each device of a run at a Unix time in nanoseconds, including the actions at that
 -- time: `memory_moments(run, t)`. Devices without recorded times have no rows.
--- One row: a moment of `memory_timeline`: the last one up to that time, else the one before the
+-- One row: a moment of `memory_timeline`: the last one up to that time, or else the one before the
 -- device's first action.
 --
 -- run_id           the run
@@ -11,7 +11,7 @@
 -- ordinal          the action (`memory_events.ordinal`); -1 before the first action
 -- time_ns          Unix time of the action, ns
 -- action           the allocator's action; null before the first action
--- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, or else allocated
 --                  memory
 -- allocated_bytes  allocated memory after it, bytes
 -- active_bytes     active memory after it, bytes: allocated memory, and memory with a pending free;

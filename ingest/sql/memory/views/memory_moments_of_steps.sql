@@ -1,8 +1,8 @@
 -- The moment of the highest memory in a range of steps, on each device of a run:
--- `memory_moments_of_steps(run, from_step, to_step)`. Both steps are included. Without a bound, the
--- range is open on that side; without both, it covers all steps of the device. Devices without such
--- a step have no row. Pass the moments to `memory_by_owner_at` or another macro that takes moments
--- to see what held the memory.
+-- `memory_moments_of_steps(run, from_step, to_step)`. Both steps are included. A null bound leaves
+-- the range open on that side; if both are null, it covers all steps of the device. Devices without
+-- such a step have no row. Pass the moments to `memory_by_owner_at` or another macro that takes
+-- moments to see what held the memory.
 -- One row: a moment of `memory_timeline`.
 --
 -- run_id           the run
@@ -13,7 +13,7 @@
 -- ordinal          the action (`memory_events.ordinal`); -1 before the first action
 -- time_ns          Unix time of the action, ns
 -- action           the allocator's action; null before the first action
--- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, or else allocated
 --                  memory
 -- allocated_bytes  allocated memory after it, bytes
 -- active_bytes     active memory after it, bytes: allocated memory, and memory with a pending free;

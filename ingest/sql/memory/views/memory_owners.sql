@@ -6,8 +6,8 @@
 -- rank           rank of the process
 -- device_type    cuda, cpu, xpu, …
 -- device         number of the device; null for the CPU
--- level          frame (line of the user's code), stack (the same, with different stacks kept
---                apart), module, op or category
+-- level          frame (line of the user's code), stack (like frame, but different stacks have
+--                different owners), module, op or category
 -- name           the owner at that level; in parentheses if it is not known
 -- is_known       whether the owner is known
 -- stack_id       for level stack, the stack (`stacks.stack_id`)

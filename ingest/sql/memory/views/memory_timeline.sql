@@ -12,7 +12,7 @@
 -- ordinal          the action (`memory_events.ordinal`); -1 before the first action
 -- time_ns          Unix time, ns; null if it was not recorded
 -- action           the allocator's action; null before the first action
--- used_bytes       memory in use after it, bytes: active memory in a snapshot, else allocated
+-- used_bytes       memory in use after it, bytes: active memory in a snapshot, or else allocated
 --                  memory
 -- allocated_bytes  allocated memory after it, bytes
 -- active_bytes     active memory after it, bytes: allocated memory, and memory with a pending free;

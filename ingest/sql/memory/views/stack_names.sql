@@ -4,8 +4,8 @@
 -- run_id    the run
 -- stack_id  the stack (`stacks.stack_id`)
 -- python    `file:line:function` of each Python frame, outermost first; null if there is none
--- frames    the same of all frames except those of the unwinder and the interpreter; null if none
---           is left
+-- frames    `file:line:function` of each frame, outermost first, without those of the unwinder and
+--           the interpreter; null if there is none
 WITH placed AS (
     SELECT
         run_id,

@@ -4,7 +4,7 @@
 -- run_id     the run
 -- rank       rank of the process; 0 if there was only one process
 -- device     number of the device
--- name       name of the kernel, copy or set; or `bubble`
+-- name       name of the kernel, copy or memset; or `bubble`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
 -- percent    share of the device's span, 0 to 100

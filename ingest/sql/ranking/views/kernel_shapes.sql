@@ -3,14 +3,14 @@
 -- one device of one rank.
 --
 -- run_id        the run
--- name          name of the kernel, copy or set
+-- name          name of the kernel, copy or memset
 -- rank          rank of the process
 -- device        number of the device
--- grid          thread blocks in x, y, z; null if the trace has none
--- block         threads of a block in x, y, z
+-- grid          number of thread blocks in x, y and z; null if the trace does not record it
+-- block         number of threads per block in x, y and z
 -- registers     registers per thread
--- shared_bytes  shared memory of a block, bytes
--- bytes         bytes moved by a copy or set
+-- shared_bytes  shared memory per block, bytes
+-- bytes         bytes moved by a copy or memset
 -- calls         number of device activities
 -- device_ns     sum of the durations, ns
 -- percent       share of the kernel's device time on that device, 0 to 100

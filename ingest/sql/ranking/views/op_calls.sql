@@ -11,7 +11,7 @@
 -- start_ns         Unix time at which the call began, ns
 -- dur_ns           length of the call on the host, ns
 -- activities       number of activities that the call launched on the device
--- device_ns        sum of the durations of these activities, ns
+-- device_ns        sum of the durations of the call's activities on the device, ns
 -- module           innermost nn.Module around the call
 -- input_dims       shapes of the inputs, as recorded (JSON)
 -- input_types      types of the inputs, as recorded (JSON)

@@ -6,7 +6,7 @@
 -- name       operator, as in `ranking`
 -- rank       rank of the process
 -- device     number of the device
--- kernel     name of the kernel, copy or set
+-- kernel     name of the kernel, copy or memset
 -- class      compute, communication or copy
 -- calls      number of device activities
 -- device_ns  sum of the durations, ns

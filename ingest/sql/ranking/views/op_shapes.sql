@@ -9,8 +9,8 @@
 -- input_dims   shapes of the inputs, as recorded (JSON); null if the profiler recorded none
 -- input_types  types of the inputs, as recorded (JSON)
 -- calls        number of calls of the operator that used the device
--- activities   number of device activities that these calls launched
--- device_ns    sum of the durations of these activities, ns
+-- activities   number of device activities that the calls launched
+-- device_ns    sum of the durations of the launched device activities, ns
 -- percent      share of the operator's device time on that device, 0 to 100
 -- mean_ns      mean device time of a call, ns
 SELECT

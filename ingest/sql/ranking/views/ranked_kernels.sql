@@ -7,8 +7,9 @@
 -- rank       rank of the process
 -- device     number of the device
 -- event_id   the activity (`kernels.event_id`)
--- owner_id   operator of that name (`ops.event_id`); null if `name` is not an operator
--- kernel     name of the kernel, copy or set
+-- owner_id   operator `name` that the activity belongs to (`ops.event_id`); null if `name` is not
+--            an operator
+-- kernel     name of the kernel, copy or memset
 -- class      compute, communication or copy
 -- launch_ns  Unix time at which the launching call began, ns; null if unknown
 -- start_ns   Unix time at which the activity began, ns

@@ -1,5 +1,5 @@
 -- The rankings of a range of steps: `ranking_of_steps(run, from_step, to_step)`. Both bounds are
--- included. Without a bound, the range is open on that side; without both, it covers the whole
+-- included. A null bound leaves the range open on that side; if both are null, it covers the whole
 -- recording.
 -- One row: a name, or the bubble, of one device of one rank, at one level.
 --

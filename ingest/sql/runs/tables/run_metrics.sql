@@ -6,12 +6,12 @@
 -- Indexed: Queries over all runs read it.
 --
 -- The median step is the step of median wall time on the device; for an even number of steps, the
--- shorter of the middle two. A run without steps counts as one step. These sums always hold: wall =
--- lead + span + tail; span = busy + bubble; busy = compute + communication + copy + compiled_code −
--- overlap, where null counts as 0. `run_parts` divides the bubble by cause, and `run_totals` has
--- the sums over all steps. If the host is measured, its outermost operators replace kernels:
--- `compute` is their time on all threads, and a bubble is time without any operator, either in
--- Python or waiting.
+-- shorter of the two middle ones. A run without steps counts as one step. These sums always hold:
+-- wall = lead + span + tail; span = busy + bubble; busy = compute + communication + copy +
+-- compiled_code − overlap, where null counts as 0. `run_parts` divides the bubble by cause, and
+-- `run_totals` has the sums over all steps. If the host is measured, its outermost operators
+-- replace kernels: `compute` is their time on all threads, and a bubble is time without any
+-- operator, either in Python or waiting.
 --
 -- run_id                    the run
 -- rank                      rank of the process
@@ -19,7 +19,7 @@
 -- measure                   device, or host in a run without device activities
 -- steps                     number of steps; 1 if none were found
 -- steps_from                how the steps were found, as in `steps`; run if none were found
--- step_name                 what a step is, as in `steps`
+-- step_name                 name of the code that repeats as a step, as in `steps`
 -- source_id                 input file of the median step; null if no steps were found
 -- step                      number of the median step (`steps.step`); null if no steps were found
 -- is_slowest                whether the device has the longest wall time of the run
@@ -43,21 +43,21 @@
 -- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
 --                           ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of the durations of copies and sets, ns; null for a host
+-- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
 -- compiled_code_ns          for a host, time in compiled graphs outside of operators, ns: compiled
 --                           code that is not recorded separately; null for a device
--- overlap_ns                time that these sums count more than once, ns
+-- overlap_ns                time that the sums of durations by class count more than once, ns
 -- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copy time while neither compute nor communication ran, ns; null for a
 --                           host
 -- bubbles                   number of gaps in the median step
--- activities                number of kernels, copies and sets, or of operators of a host
+-- activities                number of kernels, copies and memsets, or of operators of a host
 -- kernels                   number of kernels; null for a host
--- mean_kernel_ns            mean duration of these kernels, ns; null if there are none
--- launches                  number of calls that launched these kernels; null if no launch was
+-- mean_kernel_ns            mean duration of the kernels, ns; null if there are none
+-- launches                  number of calls that launched the kernels; null if no launch was
 --                           recorded
--- graph_launches            number of those calls that launched a recorded graph
--- launch_call_ns            time that the host spent in these calls, ns
+-- graph_launches            number of launch calls that launched a recorded graph
+-- launch_call_ns            time that the host spent in the launch calls, ns
 -- short_kernels             number of kernels that took less time than their launch call, outside
 --                           of graphs; null if no launch was recorded
 -- outside_busy_ns           busy time outside of the window of all steps, ns; no other metric
@@ -65,7 +65,7 @@
 -- peak_bytes                the most device memory in use, or host memory if the host is measured,
 --                           in the entire recording, bytes; null if not recorded
 -- compilations              number of compilations in the measured steps; null if not known
--- recompiles                number of those that were recompilations
+-- recompiles                number of compilations in the measured steps that were recompilations
 -- compile_ns                time that the compilations took, ns
 WITH
 devices AS (

@@ -13,18 +13,19 @@
 -- tags            the user's own keys and values
 -- sources         number of input files that were read
 -- problems        number of input files that failed or ended early
--- ranks           number of ranks in them
+-- ranks           number of ranks in the input files
 -- events          number of complete events
 -- devices         number of devices with activities; 0 if only the host was profiled
--- activities      number of kernels, copies and sets
+-- activities      number of kernels, copies and memsets
 -- span_ns         time from a device's first activity to its last, ns: mean over the devices of all
 --                 ranks; null without a device
--- busy_ns         busy time in the span, ns: mean over these devices; null without a device
+-- busy_ns         busy time in the span, ns: mean over the devices of all ranks; null without a
+--                 device
 -- bubble_ns       idle time in the span, ns; null without a device
 -- bubble_percent  idle time as a share of the span, 0 to 100; null without a device
 -- peak_bytes      the most memory in use on a device at a time, bytes; null if not recorded
 -- compilations    number of torch.compile compilations in the measured time; null if not known
--- recompiles      number of those that were recompilations; null if not known
+-- recompiles      number of recompilations in the measured time; null if not known
 WITH
 files AS (
     SELECT

@@ -4,7 +4,8 @@
 --
 -- run_id             name of the run's directory: the run's name and eight digits of a hash of its
 --                    content
--- name               name given by the user, else from run.json, else of the directory or file
+-- name               name given by the user, or else from run.json, or else of the directory or
+--                    file
 -- model              model that was profiled
 -- mode               eager or compiled
 -- framework          pytorch or megengine
@@ -19,8 +20,8 @@
 -- path               absolute path of the directory or file that was added; null if paths are
 --                    redacted
 -- schema_version     version of the tables and columns, set by the tracehouse that wrote the run
--- logic_version      version of the logic that fills them; metrics of runs with different versions
---                    may differ
+-- logic_version      version of the logic that fills the tables; metrics of runs with different
+--                    versions may differ
 -- run_json           run.json, secrets redacted (JSON)
 WITH
 -- Use compilations only if nothing else was recorded: a warm-up compiles before the profile.
@@ -33,7 +34,7 @@ first AS (
 
 SELECT
     run.* REPLACE (
-        -- a time before 2001 counts from boot, not from the epoch
+        -- A time before 2001 counts from boot, not from the epoch.
         coalesce(
             run.started_at,
             CASE

@@ -1,4 +1,4 @@
--- Input files of the runs, with what was read from them and what was not.
+-- Input files of the runs, with the numbers of events that were read and that were not.
 -- One row: an input file.
 --
 -- run_id           the run
@@ -6,8 +6,8 @@
 -- path             absolute path; relative if paths are redacted
 -- kind             kineto, megengine, execution_trace, memory_snapshot, memory_timeline,
 --                  compile_log, run_json or other
--- rank             rank of the process: from the file's content, else from its name, else from its
---                  position; null if the file is not a profile
+-- rank             rank of the process: from the file's content, or else from its name, or else
+--                  from its position; null if the file is not a profile
 -- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,
 --                  from 1, the same for all processes; null if each process wrote one trace
 -- bytes            size on disk, bytes
@@ -16,9 +16,10 @@
 -- events           number of events in the file; of allocator actions in a memory snapshot or
 --                  timeline; of records in a compile log; of nodes in an execution trace; of
 --                  operator times in a profile of MegEngine
--- complete_events  number of those that are rows of `events`; null if the file is not a trace
--- other_counts     number of those that are rows of `other_events`, by kind
--- dropped_counts   number of pieces of the file that are in neither table, by reason
+-- complete_events  number of events that are rows of `events`; null if the file is not a trace
+-- other_counts     number of events that are rows of `other_events`, by kind
+-- dropped_counts   number of pieces of the file that are neither in `events` nor in `other_events`,
+--                  by reason
 -- status           ok, truncated (ended early), skipped (no reader for it, or the same content as
 --                  another file) or failed (could not be read)
 -- warnings         irregularities of the file, one sentence each

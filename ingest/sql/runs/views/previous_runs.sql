@@ -1,11 +1,11 @@
--- The previous run of each run: the latest earlier run of the same model on the same device, else
--- the latest earlier run of the same model on any device. A run without a model is compared by its
--- name.
+-- The previous run of each run: the latest earlier run of the same model on the same device, or
+-- else the latest earlier run of the same model on any device. A run without a model is compared by
+-- its name.
 -- One row: a run that has metrics.
 --
 -- run_id           the run
--- model            model of the run, else its name
--- started_at       when the profile began, else when it was added, UTC
+-- model            model of the run, or else its name
+-- started_at       when the profile began, or else when it was added, UTC
 -- ingested_at      when it was added, UTC
 -- previous_run_id  the previous run (`runs.run_id`); null for the first run
 -- is_same_device   whether both runs used a device of the same name, or both a host; null if there

@@ -11,18 +11,18 @@
 -- started_at     when the profile began, UTC
 -- ingested_at    when the run was added, UTC
 -- steps          number of steps on the slowest device; null if no steps were found
--- step_ns        wall time of that device's median step, ns; null if no steps were found
--- step_times_ns  wall times of these steps, as in `run_step_times`, ns
+-- step_ns        wall time of the slowest device's median step, ns; null if no steps were found
+-- step_times_ns  wall times of the steps on the slowest device, as in `run_step_times`, ns
 -- busy_percent   busy time of the slowest device as a share of the wall time of its median step, or
 --                of the entire recording if no steps were found, 0 to 100; null without a device
 -- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
 -- recompiles     number of recompilations in the measured time; null if not known
 -- sources        number of input files that were read
 -- problems       number of input files that failed or ended early
--- ranks          number of ranks in them
+-- ranks          number of ranks in the input files
 -- devices        number of devices with activities; 0 if only the host was profiled
 -- events         number of complete events
--- activities     number of kernels, copies and sets
+-- activities     number of kernels, copies and memsets
 -- span_ns        time from a device's first activity to its last, ns: mean over the devices of all
 --                ranks; null without a device
 SELECT

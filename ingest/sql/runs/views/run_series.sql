@@ -3,15 +3,15 @@
 -- One row: a run with metrics.
 --
 -- run_id       the run
--- series       the model, else the name; the mode; and the device: those that are known, separated
---              by commas
+-- series       the known ones of model, mode and device, separated by commas; the name replaces an
+--              unknown model
 -- run_number   number of the run in its series, from 1 for the oldest
 -- name         name of the run
 -- model        model that was profiled
 -- mode         eager or compiled
 -- device_name  name of the device; null if the run had none
 -- tags         the user's own keys and values
--- started_at   when the profile began, else when it was added, UTC
+-- started_at   when the profile began, or else when it was added, UTC
 SELECT
     run_id,
     concat_ws(', ', coalesce(model, name), mode, device_name) AS series,

@@ -22,21 +22,21 @@
 -- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
 --                           ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of the durations of copies and sets, ns; null for a host
+-- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
 -- compiled_code_ns          for a host, time in compiled graphs outside of operators, ns: compiled
 --                           code that is not recorded separately; null for a device
--- overlap_ns                time that these sums count more than once, ns
+-- overlap_ns                time that the sums of durations by class count more than once, ns
 -- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copy time while neither compute nor communication ran, ns; null for a
 --                           host
 -- bubbles                   number of gaps in the window
--- activities                number of kernels, copies and sets in the window, or of operators of a
---                           host
+-- activities                number of kernels, copies and memsets in the window, or of operators of
+--                           a host
 -- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched these kernels; null if no launch was
+-- launches                  number of calls that launched the kernels; null if no launch was
 --                           recorded
--- graph_launches            number of those calls that launched a recorded graph
--- launch_call_ns            time that the host spent in these calls, ns
+-- graph_launches            number of launch calls that launched a recorded graph
+-- launch_call_ns            time that the host spent in the launch calls, ns
 -- short_kernels             number of kernels that took less time than their launch call, outside
 --                           of graphs; null if no launch was recorded
 WITH

@@ -19,12 +19,12 @@
 -- mode             eager or compiled
 -- device_name      name of the device; null if the run had none
 -- tags             the user's own keys and values
--- started_at       when the profile began, else when it was added, UTC
+-- started_at       when the profile began, or else when it was added, UTC
 -- metric           name of the metric, as in `run_metrics_long`
 -- unit             ns, bytes or count
 -- value            value of the metric
 -- before_median    median of up to five runs before this run; null for the first run
--- before_spread    median distance of these runs from `before_median`
+-- before_spread    median distance of the runs before this run from `before_median`
 -- from_median      median of this run and up to four runs after it
 -- change_percent   change from `before_median` to `from_median`, percent; null if `before_median`
 --                  is 0 or null

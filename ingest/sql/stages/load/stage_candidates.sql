@@ -1,5 +1,5 @@
--- Device activities and outermost operators that may belong to a stage, with the time that decides.
--- It is the launch of a device activity, or its start without a launch, and the start of an
+-- Device activities and outermost operators that may belong to a stage, with the time that decides:
+-- the launch of a device activity, or its start if the launch is unknown, and the start of an
 -- operator.
 -- One row: an activity or operator. `lane` is the thread; null if unknown.
 SELECT

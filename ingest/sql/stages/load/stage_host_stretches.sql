@@ -1,6 +1,6 @@
 -- What the host did in pipeline calls of a run without a device, over all threads.
 -- One row: an interval in a call, with the columns of `host_stretches_of`.
--- Materialised: its reader uses it more than once.
+-- Materialised: it is read more than once.
 SELECT
     source_id,
     measured.call,

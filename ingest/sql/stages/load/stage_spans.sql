@@ -2,7 +2,7 @@
 -- One row: a span on its thread. `source_id` identifies the thread and the kind. `step` is the
 -- event, or the number of a step. A step counts if it begins in a denoising loop, and it ends with
 -- the loop at the latest.
--- Materialised: its readers use it more than once.
+-- Materialised: it is read more than once.
 WITH
 loops AS (
     SELECT * FROM stage_marks WHERE kind = 'stage' AND label = 'denoise'

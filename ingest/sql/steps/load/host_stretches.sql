@@ -1,6 +1,6 @@
 -- The host's activity in a run without a device, with its steps.
 -- One row: an interval of `host_stretches_of`; `step` is null between steps.
--- Materialised: its reader reads it more than once.
+-- Materialised: it is read more than once.
 SELECT
     source_id,
     measured.rank,

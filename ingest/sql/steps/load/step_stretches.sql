@@ -1,6 +1,6 @@
 -- The host's time from the first measured step, divided at each change of the step.
 -- One row: an interval in one step of an input file; `step` is null between steps.
--- Materialised: its reader joins it, and DuckDB then knows its size.
+-- Materialised: it is joined, and DuckDB then knows its size.
 WITH moments AS (
     SELECT source_id, step, from_ns AS start_ns FROM step_moments('steps')
     UNION ALL

@@ -13,7 +13,7 @@
 -- device         number of the device; null if the host is measured
 -- measure        device, or host in a run without device activities
 -- steps_from     how the steps were found, as in `steps`
--- step_name      what repeats as a step, as in `steps`
+-- step_name      name of the code that repeats as a step, as in `steps`
 -- steps          number of steps
 -- median_step    step of median wall time on the device (`steps.step`); null in files without it,
 --                and if no steps were found

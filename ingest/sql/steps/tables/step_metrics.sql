@@ -9,8 +9,8 @@
 -- device                    number of the device; null if the host is measured
 -- step                      number of the step (`steps.step`); null for time between steps, and if
 --                           no steps were found
--- is_median                 whether the step has the median wall time of the device's steps (of two
---                           in the middle, the shorter has it); always true if no steps were found
+-- is_median                 whether the step has the median wall time of the device's steps (of the
+--                           two middle steps, the shorter one); always true if no steps were found
 -- start_ns                  Unix time at which the host began the step, ns; null between steps
 -- dur_ns                    length of the step on the host, ns; null between steps
 -- work_end_ns               Unix time at which the step and everything that it launched had ended,
@@ -22,12 +22,12 @@
 -- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
 -- bubbles                   number of gaps; a gap counts in the step of the activity that ended it
--- activities                number of kernels, copies and sets, or of operators of a host
+-- activities                number of kernels, copies and memsets, or of operators of a host
 -- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched these kernels; null if no launch was
+-- launches                  number of calls that launched the kernels; null if no launch was
 --                           recorded
--- graph_launches            number of these calls that launched a recorded graph; null if no launch
---                           was recorded
+-- graph_launches            number of launch calls that launched a recorded graph; null if no
+--                           launch was recorded
 -- launch_call_ns            time that the host spent in the launch calls, ns; null if no launch was
 --                           recorded
 -- short_kernels             number of kernels outside of graphs that took less time than their
@@ -126,7 +126,7 @@ SELECT
     times.device,
     times.step,
     steps.start_ns IS NOT NULL AND (
-        steps.step IS NULL OR row_number() OVER by_wall = (count(*) OVER alike + 1) // 2
+        steps.step IS NULL OR row_number() OVER by_wall = (count(*) OVER of_device + 1) // 2
     ) AS is_median,
     steps.start_ns,
     steps.dur_ns,
@@ -180,7 +180,7 @@ LEFT JOIN exposed
 LEFT JOIN launching ON times.rank = launching.rank
 LEFT JOIN devices ON times.rank = devices.rank
 -- A profiler may number devices differently than PyTorch. If a rank has a single device in both,
--- match them whatever their numbers are.
+-- match them regardless of their numbers.
 LEFT JOIN step_peaks AS peaks
     ON
         steps.source_id = peaks.source_id
@@ -191,7 +191,7 @@ LEFT JOIN step_peaks AS peaks
             OR (devices.devices = 1 AND peaks.devices = 1)
         )
 WINDOW
-    alike AS (PARTITION BY times.rank, times.device, steps.start_ns IS NULL),
+    of_device AS (PARTITION BY times.rank, times.device, steps.start_ns IS NULL),
     by_wall AS (
         PARTITION BY times.rank, times.device, steps.start_ns IS NULL
         ORDER BY times.wall_ns, steps.start_ns, times.source_id

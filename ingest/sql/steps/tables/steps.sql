@@ -18,8 +18,8 @@
 -- start_ns    Unix time at which the step began, ns
 -- dur_ns      length of the step, ns
 -- steps_from  ProfilerStep, annotation or module; `run` for a whole recording
--- step_name   name of what repeats: `ProfilerStep`, the annotation, or the module; null for a whole
---             recording
+-- step_name   name of the code that repeats: `ProfilerStep`, the annotation, or the module; null
+--             for a whole recording
 WITH
 without_steps AS (
     SELECT source_id FROM staged_sources ANTI JOIN profiler_steps USING (source_id)

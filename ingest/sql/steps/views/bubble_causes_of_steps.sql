@@ -1,6 +1,6 @@
 -- Idle time by cause in a range of steps: `bubble_causes_of_steps(run, from_step, to_step)`. Both
--- bounds are included. Without a bound, the range is open on that side; without both, it covers the
--- whole measured time. The times add up to `bubble_ns` of `metrics_of_steps`.
+-- bounds are included. A null bound leaves the range open on that side; if both are null, it covers
+-- the whole measured time. The times add up to `bubble_ns` of `metrics_of_steps`.
 -- One row: a cause of idle time in these steps, on a device of a rank; in a run without a device,
 -- on the rank's host.
 --

@@ -1,7 +1,7 @@
 -- The wall time of a range of steps, divided into parts on each device: `device_split_of_steps(run,
--- from_step, to_step)`. Both bounds are included. Without a bound, the range is open on that side;
--- without both, it covers the whole measured time. The parts do not overlap and add up to the wall
--- time.
+-- from_step, to_step)`. Both bounds are included. A null bound leaves the range open on that side;
+-- if both are null, it covers the whole measured time. The parts do not overlap and add up to the
+-- wall time.
 -- One row: a part of these steps, on a device of a rank.
 --
 -- rank     rank of the process

@@ -4,7 +4,7 @@
 -- run_id           the run
 -- rank             rank of the process
 -- device           number of the device
--- start_ns         Unix time at which the device fell idle, ns
+-- start_ns         Unix time at which the device became idle, ns
 -- dur_ns           length of the gap, ns
 -- cause            cause of the idle time, as in `bubbles`
 -- before_kernel    activity whose end began the gap
@@ -12,7 +12,7 @@
 -- host_op          operator or annotation that filled most of the gap; null if none is known
 -- host_frame       Python frame that filled most of the gap; null if the trace has no stacks
 -- wait             for cause `sync`, the operator or call in which the host waited
--- wait_frame       innermost Python line around that wait; null if the trace has no stacks
+-- wait_frame       innermost Python line around the wait; null if the trace has no stacks
 -- step             step of the activity that ended it (`steps.step`)
 -- is_median        whether the gap belongs to the device's median step; always true if no steps
 --                  were found

@@ -1,5 +1,5 @@
 -- The device activities that count in `run_totals`: those of the measured steps.
--- One row: a kernel, copy or set, as in `kernels`.
+-- One row: a kernel, copy or memset, as in `kernels`.
 --
 -- run_id           the run
 -- rank             rank of the process

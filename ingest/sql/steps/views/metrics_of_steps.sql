@@ -1,5 +1,5 @@
 -- The metrics of a range of steps: `metrics_of_steps(run, from_step, to_step)`. Both bounds are
--- included. Without a bound, the range is open on that side; without both, it covers the whole
+-- included. A null bound leaves the range open on that side; if both are null, it covers the whole
 -- measured time.
 -- One row: a device of a rank; in a run without a device, the rank's host.
 --
@@ -17,22 +17,24 @@
 -- tail_ns                   part of the wall time after the run's last activity, ns
 -- span_ns                   wall time without `lead_ns` and `tail_ns`, ns
 -- busy_ns                   time with an activity on any stream, or on a host on any thread, ns
--- bubble_ns                 idle time: `span_ns` less `busy_ns`, ns
+-- bubble_ns                 idle time: `span_ns` minus `busy_ns`, ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of the durations of copies and sets, ns; null for a host
+-- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
 -- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
 -- bubbles                   number of gaps
--- activities                number of kernels, copies and sets, or of operators of a host
+-- activities                number of kernels, copies and memsets, or of operators of a host
 -- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched these kernels; null if no launch was
+-- launches                  number of calls that launched the kernels; null if no launch was
 --                           recorded
 -- peak_bytes                peak of memory in use during these steps, bytes; without bounds, during
 --                           the whole recording; null if not recorded
 -- compilations              number of compilations that ran in the measured steps of the run; null
 --                           if unknown
--- recompiles                number of these compilations that were recompilations; null if unknown
--- compile_ns                time of these compilations, ns; null if unknown
+-- recompiles                number of recompilations in the measured steps of the run; null if
+--                           unknown
+-- compile_ns                time of the compilations in the measured steps of the run, ns; null if
+--                           unknown
 CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (

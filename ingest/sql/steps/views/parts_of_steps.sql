@@ -1,6 +1,6 @@
 -- The parts of the time of a range of steps: `parts_of_steps(run, from_step, to_step)`. Both bounds
--- are included. Without a bound, the range is open on that side; without both, it covers the whole
--- measured time.
+-- are included. A null bound leaves the range open on that side; if both are null, it covers the
+-- whole measured time.
 -- One row: a part of these steps, on a device of a rank; in a run without a device, on the rank's
 -- host.
 --

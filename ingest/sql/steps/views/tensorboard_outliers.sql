@@ -9,15 +9,16 @@
 -- rank                rank of the process
 -- step                number of the step (`steps.step`)
 -- dur_ns              length of the step, ns
--- median_ns           median length of the run's steps (of two in the middle, the shorter), ns
--- difference_ns       length of the step less the median, ns; negative if the step is shorter
+-- median_ns           median length of the run's steps (of the two middle steps, the shorter one),
+--                     ns
+-- difference_ns       length of the step minus the median, ns; negative if the step is shorter
 -- percent             difference in percent of the median
 -- part                part that differs most in the same direction: kernel, memcpy, memset,
 --                     communication, runtime, data_loader, cpu or other
 -- part_ns             time of this part in the step, ns
--- part_median_ns      median time of this part over the run's steps (of two in the middle, the
---                     shorter), ns
--- part_difference_ns  time of this part in the step less its median, ns; negative if the step has
+-- part_median_ns      median time of this part over the run's steps (of the two middle steps, the
+--                     shorter one), ns
+-- part_difference_ns  time of this part in the step minus its median, ns; negative if the step has
 --                     less of it
 WITH
 complete_steps AS (

@@ -6,7 +6,7 @@
 --
 -- As in the plugin, a step lasts until the end of the device activities that it launched, and
 -- begins no earlier than the previous step ends. All devices of a process count together. The
--- plugin knows only the event names that torch used in 2021. This view knows today's names: all
+-- plugin knows only the event names that torch used in 2021. This view knows the current names: all
 -- calls of runtimes and drivers count as runtime, annotations of data loaders as data loader, and
 -- all communication kernels and host events of NCCL and Gloo as communication. Steps on the
 -- device's timeline (`gpu_user_annotation`) do not count. If the profiler recorded no steps,

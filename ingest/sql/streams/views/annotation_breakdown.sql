@@ -12,7 +12,7 @@
 -- span_ns     sum of the durations of the annotations on the stream, ns
 -- leaf_calls  number of annotations that contain no other annotation
 -- leaf_ns     sum of the durations of the annotations that contain no other, ns
--- activities  number of kernels, copies and sets that started in the annotation but in no
+-- activities  number of kernels, copies and memsets that started in the annotation but in no
 --             annotation inside it
 -- device_ns   sum of the durations of `activities`, ns
 CREATE MACRO annotation_breakdown(by_step := FALSE) AS TABLE

@@ -10,7 +10,7 @@
 -- step     step in which the activities were launched (`steps.step`); null outside steps, and
 --          without `by_step`
 -- classes  the classes that ran: a list of communication, compute, memcpy and memset, in this order
--- dur_ns   time in which exactly these classes ran, ns
+-- dur_ns   time in which exactly the listed classes ran, ns
 -- percent  share of the device's busy time, 0 to 100
 CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
     WITH

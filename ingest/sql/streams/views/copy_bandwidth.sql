@@ -1,4 +1,4 @@
--- Bandwidth of copies and sets over time.
+-- Bandwidth of copies and memsets over time.
 -- One row: a time at which the bandwidth of a kind of copy changed on a device.
 --
 -- Copies with unknown bandwidth (`kernels.gb_per_s`) or a duration of 0 are left out.
@@ -10,7 +10,7 @@
 -- time_ns   Unix time, ns
 -- dur_ns    time until the next change, ns; null for the last row
 -- copies    number of copies that run until the next change
--- gb_per_s  total bandwidth of these copies, in 10⁹ bytes per second
+-- gb_per_s  total bandwidth of the running copies, in 10⁹ bytes per second
 WITH changes AS (
     SELECT
         run_id,

@@ -1,4 +1,4 @@
--- Bandwidth of copies and sets in equal intervals: `copy_bandwidth_over_time(run, of_rank,
+-- Bandwidth of copies and memsets in equal intervals: `copy_bandwidth_over_time(run, of_rank,
 -- of_device, since_ns, until_ns, bins)`, with times in Unix ns.
 -- One row: a kind of copy in an interval in which it moved data.
 --

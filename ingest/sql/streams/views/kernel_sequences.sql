@@ -9,10 +9,10 @@
 --            without `by_step`
 -- level      op (outermost operator around the launches) or leaf (innermost), as in `ranking`
 -- name       name of the operator
--- kernels    names of the operator's kernels, copies and sets, in launch order
+-- kernels    names of the operator's kernels, copies and memsets, in launch order
 -- length     number of names in `kernels`
 -- calls      number of calls of the operator with exactly this sequence
--- device_ns  device time of these calls, ns
+-- device_ns  device time of the calls, ns
 -- op_ids     the calls of the operator with this sequence (`ops.event_id`), in trace order
 CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
     WITH sequences AS (

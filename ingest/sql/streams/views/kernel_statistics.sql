@@ -1,6 +1,6 @@
 -- Statistics of the durations of each kernel: `kernel_statistics(by_step, top)`. With `top`, each
 -- class has that many rows for its longest kernels and one row for the others.
--- One row: a kernel, copy or set by name, on a device, in the whole recording or in a step.
+-- One row: a kernel, copy or memset by name, on a device, in the whole recording or in a step.
 --
 -- run_id     the run
 -- rank       rank of the process

@@ -10,7 +10,7 @@
 -- start_ns         Unix time at which the call began, ns
 -- dur_ns           time that the host spent in the call, ns
 -- is_graph_launch  whether the call launches a recorded graph
--- activities       number of kernels, copies and sets that the call launched
+-- activities       number of kernels, copies and memsets that the call launched
 -- device_ns        sum of the durations of `activities`, ns
 -- delay_ns         time from the end of the call to the start of its first activity, ns; 0 if the
 --                  activity began before the call ended

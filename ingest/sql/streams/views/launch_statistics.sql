@@ -11,7 +11,7 @@
 --                  without `by_step`
 -- api              name of the call
 -- launches         number of launching calls
--- activities       number of kernels, copies and sets that the calls launched
+-- activities       number of kernels, copies and memsets that the calls launched
 -- call_ns          time that the host spent in the calls, ns
 -- median_call_ns   median duration of a call, ns
 -- max_call_ns      duration of the longest call, ns

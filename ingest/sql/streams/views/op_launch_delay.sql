@@ -10,11 +10,13 @@
 -- start_ns             Unix time at which the operator began, ns
 -- dur_ns               duration of the operator on the host, ns
 -- launches             number of launching calls
--- activities           number of kernels, copies and sets that the operator launched
+-- activities           number of kernels, copies and memsets that the operator launched
 -- device_ns            sum of the durations of `activities`, ns
 -- op_to_launch_ns      time from the start of the operator to its first launch, ns
--- launch_to_kernel_ns  time from the start of the first launch to the start of its activity, ns
--- op_to_kernel_ns      time from the start of the operator to the start of that activity, ns
+-- launch_to_kernel_ns  time from the start of the first launch to the start of its first activity,
+--                      ns
+-- op_to_kernel_ns      time from the start of the operator to the start of the first activity of
+--                      its first launch, ns
 -- kernel_id            the first activity of the first launch (`kernels.event_id`)
 -- kernel               name of the first activity of the first launch
 WITH firsts AS (

@@ -11,7 +11,7 @@
 -- launches      number of launches
 -- mean_length   mean length of the queue over time; null if no time passed
 -- max_length    greatest length of the queue
--- dur_ns        time that these statistics cover, ns
+-- dur_ns        time that the statistics cover, ns
 -- waiting_ns    time with at least one launch in the queue, ns
 -- full_ns       time with at least `full_length` launches in the queue, ns
 -- full_percent  `full_ns` as a share of `dur_ns`, 0 to 100; null if no time passed

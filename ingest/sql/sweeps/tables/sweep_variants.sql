@@ -9,18 +9,18 @@
 -- variant              name of the variant, such as `default 512`
 -- tried                how the variant ran: `eager`, or values of `capture sweep --try` joined by +
 -- settings             value of the variant on each axis of the sweep
--- base_variant         variant that it is compared with; its own name if it is such a base
+-- base_variant         variant that this one is compared with; its own name if it is a base itself
 -- images               number of images or videos per call
 -- call_ns              duration of a call: the median of `process_call_ns`, ns
 -- process_call_ns      median duration of a call in each process that timed the variant, ns
 -- process_warmup_ns    total duration of the warm-up calls in each process, ns; the first process
---                      compiled with an empty cache, the others reused what it had compiled
+--                      compiled with an empty cache, and the others reused its compiled code
 -- warmup_calls         number of warm-up calls in each process
 -- peak_bytes           peak of memory in use while calls were timed, bytes
--- peak_of              what the peak covers: the device, with the memory of CUDA graphs, or the
---                      host's process
+-- peak_of              memory that the peak covers: that of the device, including CUDA graphs, or
+--                      that of the host's process
 -- compilations         number of compilations in a process; 0 if nothing was compiled
--- recompiles           number of these compilations that were recompilations
+-- recompiles           number of recompilations in a process
 -- recompile_reasons    reasons for the recompilations
 -- compile_failures     reasons why torch.compile failed on a part of the model, which then ran
 --                      eagerly

@@ -22,13 +22,13 @@
 --                      empty compiler cache, ns; null if nothing was compiled, or there were no
 --                      warm-up calls
 -- compile_warm_ns      duration of the warm-up calls beyond that of as many later calls, in later
---                      processes, which reuse what was compiled: the median, ns; null as
---                      `compile_cold_ns`
+--                      processes, which reuse the compiled code: the median, ns; null if
+--                      `compile_cold_ns` is null
 -- break_even_images    number of images after which a process with an empty cache has saved the
 --                      time that it spent compiling; null if it compiled nothing, or is not faster
 -- peak_bytes           peak of memory in use while calls were timed, bytes
--- peak_of              what the peak covers: the device, with the memory of CUDA graphs, or the
---                      host's process
+-- peak_of              memory that the peak covers: that of the device, including CUDA graphs, or
+--                      that of the host's process
 -- recompiles           number of recompilations in a process
 -- recompile_reasons    reasons for the recompilations
 -- compile_failures     reasons why torch.compile failed on a part of the model, which then ran

@@ -1,11 +1,11 @@
--- `chrome_moved(event, pid, tid, relative_ns, place, more)`: a recorded event (JSON) with the ids
--- and the time that it has in an export. `more` holds further fields, each after a comma; null for
--- none.
-CREATE MACRO chrome_moved(event, pid, tid, relative_ns, place, more) AS json_merge_patch(
+-- `chrome_moved(event, pid, tid, relative_ns, interval_number, more)`: a recorded event (JSON) with
+-- the ids and the time that it has in an export. `more` holds further fields, each after a comma;
+-- null for none.
+CREATE MACRO chrome_moved(event, pid, tid, relative_ns, interval_number, more) AS json_merge_patch(
     event,
     concat(
         '{"pid":',
-        chrome_pid(pid, place),
+        chrome_pid(pid, interval_number),
         ',"tid":',
         chrome_id(tid),
         ',"ts":',

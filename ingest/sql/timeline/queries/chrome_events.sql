@@ -1,5 +1,6 @@
 -- The events of rank $rank of run $run from $since_ns to $until_ns, for a Chrome trace whose times
--- count from $origin_ns. $shortest_ns is as in `events_between`, $place as in `chrome_pid`.
+-- count from $origin_ns. $shortest_ns is as in `events_between`, and $interval_number is as in
+-- `chrome_pid`.
 -- One row: an event, as JSON after a comma.
 SELECT
     concat(
@@ -8,7 +9,7 @@ SELECT
         ',"name":',
         to_json(name),
         ',"pid":',
-        chrome_pid(pid, $place),
+        chrome_pid(pid, $interval_number),
         ',"tid":',
         chrome_id(tid),
         ',"ts":',

@@ -1,6 +1,6 @@
 -- Names and order of processes and threads, mostly as recorded. The label of a process, such as
 -- `GPU 0`, is appended to its name, because Perfetto does not show labels. In a file with several
--- ranks or runs, $label precedes each name, and $place orders them.
+-- ranks or runs, $label precedes each name, and $interval_number orders them.
 -- One row: a metadata event, as JSON after a comma.
 WITH recorded AS (
     SELECT
@@ -27,15 +27,17 @@ changed AS (
                     process_name,
                     concat(process_name, ' (' || nullif(process_label, '') || ')')
                 )))
-            WHEN name = 'process_sort_index' AND $place IS NOT NULL
-                THEN json_object('sort_index', coalesce(sort_index, 0) + $place * 1_000_000_000)
+            WHEN name = 'process_sort_index' AND $interval_number IS NOT NULL
+                THEN json_object(
+                    'sort_index', coalesce(sort_index, 0) + $interval_number * 1_000_000_000
+                )
         END AS args
     FROM recorded
 )
 
 SELECT
     e',\n' || chrome_moved(
-        event, pid, tid, greatest(0, time_ns - $origin_ns), $place, ',"args":' || args
+        event, pid, tid, greatest(0, time_ns - $origin_ns), $interval_number, ',"args":' || args
     ) AS text
 FROM changed
 ORDER BY event_id;

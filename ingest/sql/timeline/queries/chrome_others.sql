@@ -1,7 +1,7 @@
 -- Recorded instants, counters and flow arrows. An end of an arrow is kept if an exported event
 -- begins there; a complete export keeps all ends. Pairs of begin and end events can be separated.
--- $place and $flows keep the ids of different ranks distinct. Events added by an earlier export are
--- left out.
+-- $interval_number and $flows keep the ids of different ranks distinct. Events added by an earlier
+-- export are left out.
 -- One row: an event, as JSON after a comma.
 WITH
 recorded AS (
@@ -44,11 +44,11 @@ kept AS (
 )
 
 SELECT
-    e',\n' || chrome_moved(event, pid, tid, time_ns - $origin_ns, $place, ',"id":' || CASE
-        WHEN $place IS NULL THEN NULL
+    e',\n' || chrome_moved(event, pid, tid, time_ns - $origin_ns, $interval_number, ',"id":' || CASE
+        WHEN $interval_number IS NULL THEN NULL
         WHEN try_cast(id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
             THEN (id::BIGINT + $flows::BIGINT)::VARCHAR
-        ELSE to_json(concat($place, ' ', id))::VARCHAR
+        ELSE to_json(concat($interval_number, ' ', id))::VARCHAR
     END) AS text
 FROM kept
 ORDER BY event_id;

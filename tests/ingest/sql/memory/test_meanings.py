@@ -574,7 +574,7 @@ def test_settings_that_are_secrets_are_redacted(memory):
     connection = memory.of(event("alloc", 1, 1), allocator_settings={"auth_token": "abcdefgh"})
     assert rows(connection, "SELECT value FROM allocator_settings") == [("[redacted]",)]
     ((warnings,),) = rows(connection, "SELECT warnings FROM sources")
-    assert "redacted what looks like a secret in 1 text" in warnings
+    assert "redacted text that looks like a secret in 1 text" in warnings
 
 
 @pytest.mark.parametrize(("address", "size"), [((1 << 64) - 512, 512), (0x1000, -5)])

@@ -1,7 +1,7 @@
 """Troubleshooting explains each message that users can meet. A new message needs an entry there.
 
 The messages are read from the code: texts of errors and of warnings. An entry of the page is text
-in backticks, in which UPPERCASE words, numbers and `…` stand for the parts that vary.
+in backticks, in which UPPERCASE words and `…` stand for the parts that vary.
 """
 
 import ast
@@ -44,9 +44,9 @@ PROGRESS = {
     "\0: \0, each timed in \0, then profiled",
 }
 HOLE = "\0"  # a part of a message that varies
-VARIABLE = re.compile(r"…|\b[A-Z][A-Z_]*\b|\bN\b")
-# Short entries that stand for many messages about damaged snapshots.
+VARIABLE = re.compile(r"…|\b[A-Z][A-Z_]*\b")
 LEAST = 0.3  # the share of a message's letters that its entry has; `…` may replace the rest
+# Short entries that stand for many messages about damaged snapshots.
 SNAPSHOTS = "ingest/formats/snapshot/"
 OF_SNAPSHOTS = (
     "FILE: byte N of the pickle: …",

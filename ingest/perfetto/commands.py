@@ -1,5 +1,6 @@
 """The command `ingest open`."""
 
+import os
 import socket
 import tempfile
 import threading
@@ -113,5 +114,8 @@ def pieces(file: Path) -> Iterator[bytes]:
 def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((HOST, port))
-    except (OSError, OverflowError) as error:
-        raise OutputError(f"port {port}: {error}") from error
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise OutputError(f"port {port}: {reason}; choose another with --port") from error
+    except OverflowError as error:
+        raise OutputError(f"port {port}: must be from 0 to 65535") from error

@@ -44,7 +44,7 @@ class Stacks:
         if line is not None and type(line) is not int:
             raise ProfileError(f"{location}.line: {kind(line)}, not an integer")
         if line is not None and not 0 <= line <= UINT64_MAX:
-            raise ProfileError(f"{location}.line: {line:,} is out of range")
+            raise ProfileError(f"{location}.line: out of range: {line:,}")
         further = {key: frame[key] for key in frame if key not in FRAME_KEYS}
         other = as_json(further, location) if further else None
         row = (name, filename, None if line == NO_LINE else line, other)
@@ -53,7 +53,7 @@ class Stacks:
             self._characters += sum(len(text) for text in (name, filename, other) if text)
             if self._characters > MAX_CHARACTERS:
                 raise ProfileError(
-                    f"{location}: the frames have more than {MAX_CHARACTERS:,} characters"
+                    f"{location}: more than {MAX_CHARACTERS:,} characters in all frames together"
                 )
         return number
 

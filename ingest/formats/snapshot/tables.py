@@ -189,7 +189,9 @@ def settings_of(settings: Any) -> pa.Table:
     within = [("", settings or {})]
     for name, parts in within:
         if len(within) + len(rows) > MAX_SETTINGS or name.count(".") > MAX_SETTING_DEPTH:
-            raise ProfileError(f"{SETTINGS}: too many settings, or nested too deeply")
+            raise ProfileError(
+                f"{SETTINGS}: more than {MAX_SETTINGS:,} settings, or nested too deeply"
+            )
         for key, value in parts.items():
             named = f"{name}{key}"
             if type(value) is dict:

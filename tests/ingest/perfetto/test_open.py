@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import urllib.request
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_a_step_of_a_file_or_of_a_run_can_be_opened(traces: Traces) -> None:
     [
         (["nothing"], "no such run"),
         (["trace", "--step", "7"], "rank 0 has no step 7; its steps are 0 to 1"),
-        (["trace", "--port", "99999"], "port 99999"),
+        (["trace", "--port", "99999"], "port 99999: must be from 0 to 65535"),
     ],
 )
 def test_runs_that_cannot_be_opened_are_errors(
@@ -65,6 +66,14 @@ def test_runs_that_cannot_be_opened_are_errors(
     done = command("open", "--no-browser", *arguments)
     assert done.code == 1
     assert message in done.err
+
+
+def test_a_port_in_use_is_an_error(traces: Traces, command: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = command("open", "--no-browser", traces.write([op("a")]), "--port", port)
+    assert done.code == 1
+    assert f"port {port}: Address already in use; choose another with --port" in done.err
 
 
 @pytest.mark.parametrize(

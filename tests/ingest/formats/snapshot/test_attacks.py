@@ -280,7 +280,7 @@ def test_errors_name_the_location_of_an_invalid_value(read: Read) -> None:
         (r"device_traces: a dict, not a list", {}),
         (r"device_traces\[0\]\[0\].frames\[0\]: a string", [[event("a", 1, 1, frames=["x"])]]),
         (
-            r"frames\[0\].line: out of range|is out of range",
+            r"frames\[0\].line: out of range",
             [[event("a", 1, 1, frames=[frame(-1)])]],
         ),
         (r"frames\[0\].name: a list", [[event("a", 1, 1, frames=[frame(name=[1])])]]),

@@ -34,6 +34,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
     return recording, path
 
 
+@pytest.fixture(scope="module")
+def store_of_recorded(recorded: tuple[Any, Path], shared_traces: Traces) -> Path:
+    """A store with that file as run `trace`, and as run `small` two steps with a kernel each."""
+    shared_traces.store.add(recorded[1])
+    small(shared_traces)
+    return shared_traces.store.path
+
+
 def cells(text: str) -> list[list[str | float]]:
     """A table's words, times as numbers; its lines by name: rows of equal figures have no order."""
     lines = sorted(line.split() for line in text.splitlines() if line.strip())
@@ -55,18 +63,18 @@ def near(line: list[str | float]) -> Any:
 @pytest.mark.parametrize("by_shape", [False, True])
 def test_it_is_torchs_own_table(
     recorded: tuple[Any, Path],
-    traces: Traces,
+    store_of_recorded: Path,
     command: Callable[..., Any],
     sort_by: str,
     by_shape: bool,
 ) -> None:
-    recording, path = recorded
-    traces.store.add(path)
+    recording, _ = recorded
     expected = recording.key_averages(group_by_input_shape=by_shape).table(
         sort_by=sort_by, row_limit=-1
     )
     shapes = ["--group-by-input-shape"] if by_shape else []
-    printed = command("table", "trace", "--sort-by", sort_by, "--row-limit", "-1", *shapes)
+    options = ("--sort-by", sort_by, "--row-limit", "-1", *shapes)
+    printed = command("table", "trace", *options, store=store_of_recorded)
     assert printed.code == 0
     assert cells(printed.out) == [near(line) for line in cells(expected)]
     assert printed.out.splitlines()[:3] == expected.splitlines()[:3]
@@ -86,31 +94,33 @@ def small(traces: Traces) -> None:
                     host("cudaLaunchKernel", "cuda_runtime", ts + 30, 5, {"correlation": step + 1}),
                     kernel("gemm", ts + 200, 50, correlation=step + 1),
                 )
-            ]
+            ],
+            "small",
         )
     )
 
 
-def test_a_step_and_a_figure_of_the_device(traces: Traces, command: Callable[..., Any]) -> None:
-    small(traces)
-    rows = json.loads(
-        command("table", "trace", "--sort-by", "cuda_time_total", "--step", "1", "--json").out
-    )
+def test_a_step_and_a_figure_of_the_device(
+    store_of_recorded: Path, command: Callable[..., Any]
+) -> None:
+    options = ("--sort-by", "cuda_time_total", "--step", "1", "--json")
+    rows = json.loads(command("table", "small", *options, store=store_of_recorded).out)
     figures = {row["name"]: (row["cpu_time_total"], row["device_time_total"]) for row in rows}
     assert figures["aten::mm"] == (101_000, 50_000)
     assert figures["gemm"] == (0, 50_000)
     assert [row["device_time_total"] for row in rows] == [50_000, 50_000, 50_000, 50_000, 0]
-    printed = command("table", "trace", "--row-limit", "2").out.splitlines()
+    printed = command("table", "small", "--row-limit", "2", store=store_of_recorded)
+    printed = printed.out.splitlines()
     assert len([line for line in printed if not line.startswith("---")]) == 5
     assert printed[-1] == "Self device time total: 100.000us"
 
 
-def test_a_row_for_each_stack(traces: Traces, command: Callable[..., Any]) -> None:
-    small(traces)
-    text = command("table", "trace", "--group-by-stack-n", "2", "--csv").out
+def test_a_row_for_each_stack(store_of_recorded: Path, command: Callable[..., Any]) -> None:
+    options = ("--group-by-stack-n", "2")
+    text = command("table", "small", *options, "--csv", store=store_of_recorded).out
     stacks = {row["name"]: row["stack"] for row in csv.DictReader(io.StringIO(text))}
     assert "a.py(3): f" in stacks["aten::mm"]
-    assert "a.py(3): f" in command("table", "trace", "--group-by-stack-n", "2").out
+    assert "a.py(3): f" in command("table", "small", *options, store=store_of_recorded).out
 
 
 @pytest.mark.parametrize(
@@ -121,14 +131,15 @@ def test_a_row_for_each_stack(traces: Traces, command: Callable[..., Any]) -> No
         ("--json", "--csv"),
     ],
 )
-def test_wrong_usage(traces: Traces, command: Callable[..., Any], wrong: tuple[str, ...]) -> None:
-    small(traces)
-    assert command("table", "trace", *wrong).code == 2
+def test_wrong_usage(
+    store_of_recorded: Path, command: Callable[..., Any], wrong: tuple[str, ...]
+) -> None:
+    assert command("table", "small", *wrong, store=store_of_recorded).code == 2
 
 
 def test_a_step_that_is_not_there_is_named(traces: Traces, command: Callable[..., Any]) -> None:
     small(traces)
-    done = command("table", "trace", "--step", "7")
+    done = command("table", "small", "--step", "7")
     assert (done.code, done.out) == (1, "")
     assert "step 7" in done.err
     traces.store.add(traces.write([op("aten::mm")], "whole"))

@@ -136,6 +136,13 @@ def traces(tmp_path: Path, store: ingest.Store) -> Traces:
     return Traces(tmp_path, store)
 
 
+@pytest.fixture(scope="module")
+def shared_traces(tmp_path_factory: pytest.TempPathFactory) -> Traces:
+    """The same helper with a store that the tests of a file share: they add all runs only once."""
+    directory = tmp_path_factory.mktemp("shared")
+    return Traces(directory, ingest.Store(directory / "store"))
+
+
 @pytest.fixture
 def default_store(store: ingest.Store) -> Path:
     """The default store of `command`."""

@@ -8,18 +8,27 @@ from pathlib import Path
 
 import ingest
 
-FIRST = {".lock", "index.parquet", "runs"}
+INDEX = "index.parquet"
+FIRST = {".lock", INDEX, "runs"}
 READ = FIRST | {"catalog.duckdb", "schema"}  # files of a store after runs were added or read
 
 
 def emptied(path: Path) -> ingest.Store:
-    """Return the store in `path` without its runs. Replace it if it is not intact."""
+    """Return the store in `path` without its runs. Replace it if it is not intact.
+
+    The index of the empty store is kept next to it: to write one takes longer than the rest.
+    """
+    empty = path.with_name(f"{path.name}.empty_index")
     if path.is_dir() and not (is_at_rest(path) and len(list((path / "runs").iterdir())) == 1):
         shutil.rmtree(path)  # there are several versions of the tables, or leftover files
     store = ingest.Store(path)
-    for run_id in store.run_ids():
-        shutil.rmtree(store.run_path(run_id))
-    store.refresh()
+    if run_ids := store.run_ids():
+        for run_id in run_ids:
+            shutil.rmtree(store.run_path(run_id))
+        if empty.exists():
+            shutil.copyfile(empty, path / INDEX)
+        store.refresh()
+    shutil.copyfile(path / INDEX, empty)
     return store
 
 

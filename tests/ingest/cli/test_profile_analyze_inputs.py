@@ -83,6 +83,13 @@ def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: P
     assert (analysis["path"], analysis["device"]) == (str(path), [])
 
 
+@pytest.fixture(scope="module")
+def one_profile(shared_traces: Traces) -> Path:
+    """A store with a profile of an operator, of the name `trace`."""
+    shared_traces.store.add(shared_traces.write(of_type("Elemwise")))
+    return shared_traces.store.path
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
@@ -102,10 +109,9 @@ def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: P
     ],
 )
 def test_wrong_usage_reports_the_reason(
-    wrong: tuple[str, ...], reason: str, traces: Traces, command: Command
+    wrong: tuple[str, ...], reason: str, one_profile: Path, command: Command
 ) -> None:
-    traces.store.add(traces.write(of_type("Elemwise")))
-    result = command("profile-analyze", "trace", *wrong)
+    result = command("profile-analyze", "trace", *wrong, store=one_profile)
     assert (result.code, result.out) == (2, "")
     assert reason in one_line(result)
 

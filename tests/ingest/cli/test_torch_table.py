@@ -34,6 +34,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
     return recording, path
 
 
+@pytest.fixture(scope="module")
+def store_of_recorded(recorded: tuple[Any, Path], shared_traces: Traces) -> Path:
+    """A store with that file as run `trace`, and as run `small` two steps with a kernel each."""
+    shared_traces.store.add(recorded[1])
+    small(shared_traces)
+    return shared_traces.store.path
+
+
 def cells(text: str) -> list[list[str | float]]:
     """Return the words of a table's lines, with times as numbers.
 
@@ -58,18 +66,18 @@ def near(line: list[str | float]) -> Any:
 @pytest.mark.parametrize("by_shape", [False, True])
 def test_the_table_equals_torchs(
     recorded: tuple[Any, Path],
-    traces: Traces,
+    store_of_recorded: Path,
     command: Callable[..., Any],
     sort_by: str,
     by_shape: bool,
 ) -> None:
-    recording, path = recorded
-    traces.store.add(path)
+    recording, _ = recorded
     expected = recording.key_averages(group_by_input_shape=by_shape).table(
         sort_by=sort_by, row_limit=-1
     )
     shapes = ["--group-by-input-shape"] if by_shape else []
-    printed = command("table", "trace", "--sort-by", sort_by, "--row-limit", "-1", *shapes)
+    options = ("--sort-by", sort_by, "--row-limit", "-1", *shapes)
+    printed = command("table", "trace", *options, store=store_of_recorded)
     assert printed.code == 0
     assert cells(printed.out) == [near(line) for line in cells(expected)]
     assert printed.out.splitlines()[:3] == expected.splitlines()[:3]
@@ -89,31 +97,31 @@ def small(traces: Traces) -> None:
                     host("cudaLaunchKernel", "cuda_runtime", ts + 30, 5, {"correlation": step + 1}),
                     kernel("gemm", ts + 200, 50, correlation=step + 1),
                 )
-            ]
+            ],
+            "small",
         )
     )
 
 
-def test_a_step_sorted_by_device_time(traces: Traces, command: Callable[..., Any]) -> None:
-    small(traces)
-    rows = json.loads(
-        command("table", "trace", "--sort-by", "cuda_time_total", "--step", "1", "--json").out
-    )
+def test_a_step_sorted_by_device_time(store_of_recorded: Path, command: Callable[..., Any]) -> None:
+    options = ("--sort-by", "cuda_time_total", "--step", "1", "--json")
+    rows = json.loads(command("table", "small", *options, store=store_of_recorded).out)
     times = {row["name"]: (row["cpu_time_total"], row["device_time_total"]) for row in rows}
     assert times["aten::mm"] == (101_000, 50_000)
     assert times["gemm"] == (0, 50_000)
     assert [row["device_time_total"] for row in rows] == [50_000, 50_000, 50_000, 50_000, 0]
-    printed = command("table", "trace", "--row-limit", "2").out.splitlines()
+    printed = command("table", "small", "--row-limit", "2", store=store_of_recorded)
+    printed = printed.out.splitlines()
     assert len([line for line in printed if not line.startswith("---")]) == 5
     assert printed[-1] == "Self device time total: 100.000us"
 
 
-def test_rows_can_be_grouped_by_stack(traces: Traces, command: Callable[..., Any]) -> None:
-    small(traces)
-    text = command("table", "trace", "--group-by-stack-n", "2", "--csv").out
+def test_rows_can_be_grouped_by_stack(store_of_recorded: Path, command: Callable[..., Any]) -> None:
+    options = ("--group-by-stack-n", "2")
+    text = command("table", "small", *options, "--csv", store=store_of_recorded).out
     stacks = {row["name"]: row["stack"] for row in csv.DictReader(io.StringIO(text))}
     assert "a.py(3): f" in stacks["aten::mm"]
-    assert "a.py(3): f" in command("table", "trace", "--group-by-stack-n", "2").out
+    assert "a.py(3): f" in command("table", "small", *options, store=store_of_recorded).out
 
 
 @pytest.mark.parametrize(
@@ -125,15 +133,14 @@ def test_rows_can_be_grouped_by_stack(traces: Traces, command: Callable[..., Any
     ],
 )
 def test_wrong_usage_is_an_error(
-    traces: Traces, command: Callable[..., Any], wrong: tuple[str, ...]
+    store_of_recorded: Path, command: Callable[..., Any], wrong: tuple[str, ...]
 ) -> None:
-    small(traces)
-    assert command("table", "trace", *wrong).code == 2
+    assert command("table", "small", *wrong, store=store_of_recorded).code == 2
 
 
 def test_the_error_for_a_missing_step_names_it(traces: Traces, command: Callable[..., Any]) -> None:
     small(traces)
-    done = command("table", "trace", "--step", "7")
+    done = command("table", "small", "--step", "7")
     assert (done.code, done.out) == (1, "")
     assert "step 7" in done.err
     traces.store.add(traces.write([op("aten::mm")], "whole"))

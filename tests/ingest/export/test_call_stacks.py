@@ -12,11 +12,14 @@ from tests.builders.events import frame, host, kernel, op
 from tests.conftest import Traces
 
 
-@pytest.fixture
-def added(traces: Traces) -> Traces:
-    """A run with a frame that calls an operator twice, which launches a kernel each time."""
-    traces.store.add(
-        traces.write(
+@pytest.fixture(scope="module")
+def added(shared_traces: Traces) -> Traces:
+    """A run with a frame that calls an operator twice. The operator launches a kernel each time.
+
+    Tests share this store and must not change it.
+    """
+    shared_traces.store.add(
+        shared_traces.write(
             [
                 frame("a b.py(3): main", 0, 100),
                 *(
@@ -31,7 +34,16 @@ def added(traces: Traces) -> Traces:
             ]
         )
     )
-    return traces
+    return shared_traces
+
+
+@pytest.fixture
+def default_store(request: pytest.FixtureRequest, store: ingest.Store) -> Path:
+    """The store of `command`: the shared one in tests that use `added`."""
+    if "added" not in request.fixturenames:
+        return store.path
+    shared: Traces = request.getfixturevalue("added")
+    return shared.store.path
 
 
 def lines(command: Callable[..., Any], path: Path, *options: str) -> list[str]:

@@ -92,6 +92,15 @@ class Export:
 
 
 @pytest.fixture
+def default_store(request: pytest.FixtureRequest, store: ingest.Store) -> Path:
+    """The store of `command`: the shared one in tests that use `small`."""
+    if "small" not in request.fixturenames:
+        return store.path
+    shared: Traces = request.getfixturevalue("small")
+    return shared.store.path
+
+
+@pytest.fixture
 def export(command: Command, tmp_path: Path) -> Export:
     return Export(command, tmp_path / "exported.json")
 
@@ -165,9 +174,8 @@ def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> Non
     assert ends == {"s": on_device, "f": on_device}
 
 
-@pytest.fixture
-def small(traces: Traces) -> Traces:
-    """A run with two steps. In each, an operator launches a kernel that outlasts the step."""
+def two_steps() -> list[Event]:
+    """Return two steps. In each, an operator launches a kernel that outlasts the step."""
     events: list[Event] = [
         {"ph": "M", "name": "process_name", "pid": 0, "tid": 0, "args": {"name": "python"}},
         {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "args": {"labels": "GPU 0"}},
@@ -193,8 +201,19 @@ def small(traces: Traces) -> Traces:
                 "bp": "e",
             },
         ]
-    traces.store.add(traces.write(events, baseTimeNanoseconds=1_700_000_000_000_000_000))
-    return traces
+    return events
+
+
+def add_two_steps(traces: Traces) -> None:
+    """Add these steps as run `trace`."""
+    traces.store.add(traces.write(two_steps(), baseTimeNanoseconds=1_700_000_000_000_000_000))
+
+
+@pytest.fixture(scope="module")
+def small(shared_traces: Traces) -> Traces:
+    """A store with these steps, which tests share and must not change."""
+    add_two_steps(shared_traces)
+    return shared_traces
 
 
 def named(events: list[Event]) -> list[tuple[str, float, float]]:
@@ -307,11 +326,11 @@ def test_process_names_include_their_labels(small: Traces, export: Export) -> No
 
 
 def test_an_export_can_be_exported_again(
-    small: Traces, export: Export, command: Command, store: ingest.Store
+    small: Traces, export: Export, store: ingest.Store
 ) -> None:
     first = export("trace")
     store.add(export.file)
-    assert export("exported") == first
+    assert export("exported", store=store.path) == first
 
 
 def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -> None:
@@ -335,9 +354,10 @@ def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -
     assert len(named(only)) == expected
 
 
-def test_two_runs_start_their_steps_together(small: Traces, export: Export) -> None:
+def test_two_runs_start_their_steps_together(traces: Traces, export: Export) -> None:
+    add_two_steps(traces)
     events = [op("aten::mm", 7_000), host("ProfilerStep#5", "user_annotation", 6_999, 50)]
-    small.store.add(small.write(events, "other", baseTimeNanoseconds=9_000_000))
+    traces.store.add(traces.write(events, "other", baseTimeNanoseconds=9_000_000))
     options = ("--step", "1", "--beside", "other", "--beside-step", "5")
     steps = [e for e in named(export("trace", *options)) if e[0].startswith("ProfilerStep")]
     assert steps == [("ProfilerStep#1", 100, 100), ("ProfilerStep#5", 100, 50)]

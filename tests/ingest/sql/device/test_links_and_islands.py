@@ -151,9 +151,8 @@ def test_waits_and_annotations_of_other_accelerators_are_not_activities(
     assert connection.sql("SELECT count(*) FROM events").fetchall() == [(2,)]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+CLASSES = {
+    "communication": [
         "ncclDevKernel_AllReduce_Sum_f16",
         "void vllm::cross_device_reduce_1stage<float, 2>(vllm::RankData*)",
         "multimem_all_reduce_kernel",
@@ -168,25 +167,20 @@ def test_waits_and_annotations_of_other_accelerators_are_not_activities(
         "mori::moe::EpDispatchIntraNodeKernel",
         "triton_all_reduce_kernel",
     ],
-)
-def test_kernels_that_move_data_between_ranks_are_communication(name: str, traces: Any) -> None:
-    rows = traces.add([kernel(name, 0, 5)]).sql("SELECT class FROM kernels").fetchall()
-    assert rows == [("communication",)]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
+    "compute": [
         "triton_poi_fused_add_0",
         "void at::native::reduce_kernel<512, 1>()",
         "memorize_kernel",
         "sm90_gemm",
         "void flash_fwd_splitkv_combine()",
     ],
-)
-def test_other_kernels_are_compute(name: str, traces: Any) -> None:
-    rows = traces.add([kernel(name, 0, 5)]).sql("SELECT class FROM kernels").fetchall()
-    assert rows == [("compute",)]
+}
+
+
+def test_only_kernels_that_move_data_between_ranks_are_communication(traces: Any) -> None:
+    names = {name: work for work, names in CLASSES.items() for name in names}
+    connection = traces.add([kernel(name, 10 * n, 5) for n, name in enumerate(names)])
+    assert dict(connection.sql("SELECT name, class FROM kernels").fetchall()) == names
 
 
 def test_copies_and_sets_are_distinguished(traces: Any) -> None:

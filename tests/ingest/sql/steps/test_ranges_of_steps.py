@@ -8,21 +8,21 @@ from tests.conftest import Traces
 from tests.ingest.sql.steps.test_step_parts import memory
 from tests.ingest.sql.steps.test_steps import launched, step
 
+# Three steps with a kernel each, and one kernel after them.
+THREE = [
+    *(step(number, 100 * number, 100) for number in (1, 2, 3)),
+    *launched("first", 110, 120, 10),
+    *launched("second", 210, 220, 20),
+    *launched("third", 310, 320, 30),
+    *launched("after", 410, 420, 40),
+    host("aten::mm", "cpu_op", 205, 50),
+]
 
-@pytest.fixture
-def three(traces: Traces) -> duckdb.DuckDBPyConnection:
-    """Three steps with a kernel each, and one kernel after them."""
-    return traces.add(
-        [
-            *(step(number, 100 * number, 100) for number in (1, 2, 3)),
-            *launched("first", 110, 120, 10),
-            *launched("second", 210, 220, 20),
-            *launched("third", 310, 320, 30),
-            *launched("after", 410, 420, 40),
-            host("aten::mm", "cpu_op", 205, 50),
-        ],
-        "three",
-    )
+
+@pytest.fixture(scope="module")
+def three(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
+    """A store with one run, of the events `THREE`."""
+    return shared_traces.add(THREE)
 
 
 def ask(connection: duckdb.DuckDBPyConnection, query: str, bounds: str) -> list[tuple[object, ...]]:
@@ -68,7 +68,8 @@ def test_the_ranking_of_all_steps_is_the_ranking_of_the_run(store_of_samples) ->
     assert store_of_samples.sql(of_steps).fetchall() == store_of_samples.sql(of_run).fetchall()
 
 
-def test_shares_of_a_run_do_not_count_other_runs(traces: Traces, three) -> None:
+def test_shares_of_a_run_do_not_count_other_runs(traces: Traces) -> None:
+    traces.add(THREE, "three").close()
     connection = traces.add([step(2, 200, 900), *launched("first", 210, 220, 20)], "other")
     [(run,)] = connection.sql("SELECT run_id FROM runs WHERE name = 'three'").fetchall()
     assert connection.sql(

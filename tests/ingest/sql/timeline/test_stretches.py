@@ -1,15 +1,16 @@
 """Events and memory in a range of time."""
 
+import duckdb
 import pytest
 
 from tests.builders.events import Event, host, kernel, op
 from tests.conftest import Traces
 
 
-@pytest.fixture
-def launches(traces: Traces) -> Traces:
-    """A run with an operator that launches two kernels and ends before they run."""
-    traces.add(
+@pytest.fixture(scope="module")
+def launches(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
+    """An operator that launches a short and a long kernel, and ends long before they run."""
+    return shared_traces.add(
         [
             op("outer", 0, 30),
             op("inner", 5, 20),
@@ -20,7 +21,6 @@ def launches(traces: Traces) -> Traces:
             op("later", 140, 5),
         ]
     )
-    return traces
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,18 @@ def launches(traces: Traces) -> Traces:
     ],
 )
 def test_events_between(
-    since_us: float, until_us: float, shortest_us: float, expected: str, launches: Traces
+    since_us: float,
+    until_us: float,
+    shortest_us: float,
+    expected: str,
+    launches: duckdb.DuckDBPyConnection,
 ) -> None:
-    from ingest import connect
-
     arguments = [round(us * 1000) for us in (since_us, until_us, shortest_us)]
-    [(names,)] = (
-        connect(launches.store.path)
-        .execute(
-            "SELECT coalesce(string_agg(name, ', ' ORDER BY name), '') FROM events_between("
-            "(SELECT run_id FROM runs), 0, $1, $2, $3)",
-            arguments,
-        )
-        .fetchall()
-    )
+    [(names,)] = launches.execute(
+        "SELECT coalesce(string_agg(name, ', ' ORDER BY name), '') FROM events_between("
+        "(SELECT run_id FROM runs), 0, $1, $2, $3)",
+        arguments,
+    ).fetchall()
     assert names == expected
 
 

@@ -131,8 +131,8 @@ def compiler(capture_extra) -> None:
 def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
     """An SD3 run with warm-up at batch two and measurement at batch one.
 
-    So torch compiles again inside the measured run. It only traces: AOTAutograd and Inductor would
-    take a minute.
+    So torch compiles again inside the measured run. It compiles without Inductor, whose kernels
+    take a minute, and without AOTAutograd.
     """
     directory = tmp_path_factory.mktemp("compiled") / "run"
     with pytest.MonkeyPatch.context() as patch:
@@ -147,13 +147,9 @@ def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
 
 @pytest.fixture(scope="session")
 def side_by_side(compiler, run_capture, tmp_path_factory) -> tuple[Captured, Captured]:
-    """FLUX runs of one `capture compare`: eager, and with each kind of block compiled by Inductor.
-
-    The whole transformer has two blocks of each kind, and would take twice as long.
-    """
+    """FLUX runs of one `capture compare`: eager, and compiled by Inductor."""
     out = tmp_path_factory.mktemp("compared") / "both"
-    options = ("--tiny", "--steps", "2", "--regional", "--out", str(out))
-    finished = run_capture("compare", "flux", *options)
+    finished = run_capture("compare", "flux", "--tiny", "--steps", "2", "--out", str(out))
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.splitlines() == [str(out / "eager"), str(out / "compiled")]
     return Captured.read(out / "eager"), Captured.read(out / "compiled")

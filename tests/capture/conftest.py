@@ -136,7 +136,7 @@ def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
     """
     directory = tmp_path_factory.mktemp("compiled") / "run"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TORCH_COMPILE_OVERRIDE_BACKENDS", ">=0:eager")
+        patch.setenv("TORCH_COMPILE_OVERRIDE_BACKENDS", ">=0:aot_eager")
         finished = run_capture(
             *("sd3", "--tiny", "--compile", "--warmup-batch", "2", "--steps", "2"),
             *("--out", str(directory)),

@@ -132,7 +132,7 @@ def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
     """An SD3 run with warm-up at batch two and measurement at batch one.
 
     So torch compiles again inside the measured run. It compiles without Inductor, whose kernels
-    take a minute, and without AOTAutograd.
+    take a minute.
     """
     directory = tmp_path_factory.mktemp("compiled") / "run"
     with pytest.MonkeyPatch.context() as patch:

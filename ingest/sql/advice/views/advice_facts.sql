@@ -10,9 +10,9 @@
 --            found
 -- is_median  whether the step is the device's median step; always true if no steps were found
 -- kind       kind of advice, as in `advice_checks`
--- name       kernel, copy or operator. For `blocking`, the wait. For other idle time, the work of the
---            host, with the Python frame if the trace has stacks. For `recompiled`, the reason. Null
---            if unknown
+-- name       kernel, copy or operator. For `blocking`, the wait. For other idle time, the work of
+--            the host, with the Python frame if the trace has stacks. For `recompiled`, the reason.
+--            Null if unknown
 -- calls      number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns    time of the kernels or operators of the row; for `recompiled`, of the compilation in
 --            the step, ns

@@ -41,7 +41,7 @@ class Child:
 
     @property
     def name(self) -> str:
-        """The name that multiprocessing gives this process, else its script."""
+        """The name that multiprocessing gives this process, or else the name of its script."""
         process = sys.modules.get("multiprocessing.process")
         if process and process.parent_process():
             return str(process.current_process().name)

@@ -38,7 +38,7 @@ def test_a_file_needs_no_store(samples: Path, command: Command, tmp_path: Path) 
     assert not absent.exists()
 
 
-def test_the_files_of_two_ranks_are_printed_each(
+def test_each_file_of_two_ranks_is_printed(
     samples: Path, command: Command, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
@@ -85,7 +85,7 @@ def test_a_file_without_a_graph_still_has_its_path(command: Command, tmp_path: P
 
 @pytest.fixture(scope="module")
 def one_profile(shared_traces: Traces) -> Path:
-    """A store with a profile of an operator, of the name `trace`."""
+    """A store with a run `trace`, which is a profile of one operator."""
     shared_traces.store.add(shared_traces.write(of_type("Elemwise")))
     return shared_traces.store.path
 

@@ -3,7 +3,7 @@
 --
 -- run_id       the run
 -- rank         rank of the process
--- name         name of the cpu_op
+-- name         name of the operator
 -- input_dims   shapes of the inputs, as recorded (JSON); null if not recorded
 -- input_types  types of the inputs, as recorded (JSON)
 -- calls        number of calls

@@ -4,7 +4,7 @@
 -- One row: an operator of one rank.
 --
 -- rank      rank of the process
--- name      name of the cpu_op
+-- name      name of the operator
 -- calls     number of calls
 -- self_ns   time in the operator but in no operator or annotation inside it, ns
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice

@@ -208,8 +208,8 @@ def test_swapping_groups(page: Any) -> None:
         ("name:few0", "tag:branch=main", ": one run, "),
         ("name:few0", "name:main0", ": one run, "),
         ("few0", "main0", ": one run, "),
-        ("model:none", "tag:branch=main", "holds no times to compare"),
-        ("tag:branch=main", "tag:branch=lone", "holds no times to compare"),
+        ("model:none", "tag:branch=main", "nothing to compare; the run has no operators"),
+        ("tag:branch=main", "tag:branch=lone", "nothing to compare; the run has no operators"),
     ],
 )
 def test_sides_that_cannot_be_compared_show_a_notice(

@@ -3,7 +3,7 @@
 -- One row: an operator inside a call of a compiled graph; in older traces, a kernel.
 -- Materialised: a relation reads it, and its file is written from it.
 --
--- A row exists only if the link is certain: exactly one graph matches the call by its key, by the
+-- There is a row only if the link is certain: exactly one graph matches the call by its key, by the
 -- compilation of the region around it, and by the names, in order, of everything that it called.
 --
 -- run_id         the run

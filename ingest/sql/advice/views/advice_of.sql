@@ -214,7 +214,7 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                         if(
                             is_host,
                             'The host loaded data for {} of {}.',
-                            'The device was idle for {} of {} while the host loaded data.'
+                            'The device idled for {} of {} while data was loaded.'
                         ),
                         duration_text(idle_ns),
                         steps_name

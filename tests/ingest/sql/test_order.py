@@ -23,7 +23,7 @@ PROFILES = (  # a device, compilations on a host, a compile log, a snapshot, a m
 
 
 def test_the_committed_order_is_up_to_date() -> None:
-    written = order.written(order.derive(), versions.derive_logic())
+    written = order.as_json(order.derive(), versions.derive_logic())
     assert order.ORDER_FILE.read_text(encoding="utf-8") == written, (
         "the order is out of date: run `make docs`"
     )
@@ -37,13 +37,13 @@ def test_every_object_follows_the_objects_that_it_reads(database: str) -> None:
         seen.add(node.name)
 
 
-def test_a_circle_is_an_error_that_names_its_members() -> None:
-    with pytest.raises(sql.OrderError, match="bubbles reads gaps reads bubbles: a circle"):
+def test_a_cycle_is_an_error_that_names_its_members() -> None:
+    with pytest.raises(sql.OrderError, match="bubbles reads gaps reads bubbles"):
         sql.in_order({"bubbles": ["gaps"], "gaps": ["bubbles"]})
 
 
 def test_an_unknown_name_is_an_error_that_names_its_reader() -> None:
-    with pytest.raises(sql.OrderError, match="bubbles reads gapps: there is no such relation"):
+    with pytest.raises(sql.OrderError, match="bubbles reads gapps, but there is no such relation"):
         sql.in_order({"bubbles": ["gapps"], "gaps": []})
 
 

@@ -138,7 +138,7 @@ def _add_sweep(command: ArgumentParser) -> None:
 
 
 def _add_function(command: ArgumentParser) -> None:
-    """Add the options of the internal command with which a sweep runs a user's function."""
+    """Add the options of the internal command that runs a user's function for a sweep."""
     command.add_argument("function", metavar="FILE:FUNCTION")
     command.add_argument("--argument", action="append", default=[], metavar="NAME=VALUE")
     command.add_argument("--out", type=Path, metavar="DIR")

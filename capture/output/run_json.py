@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import torch
 
 KEYS = {
-    "name": "name of the run, with which the names of its files begin",
+    "name": "name of the run; the names of its files begin with it",
     "model": "name of the profiled model, e.g. `flux-tiny`",
     "pipeline": "class of the diffusers pipeline",
     "mode": "`eager`, or `compiled` by torch.compile",

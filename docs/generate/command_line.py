@@ -24,7 +24,7 @@ Options = list[tuple[str, str]]  # names and values, and the help
 def command_line() -> str:
     """Return the page."""
     lines = [HEAD, "## ingest"]
-    for name, command in sorted(_ingest_commands().items()):
+    for name, command in sorted(ingest_commands().items()):
         lines += _section(f"ingest {name}", command.help or "", _click_options(command))
     lines += ["", "## capture"]
     alike: dict[tuple[tuple[str, str], ...], list[tuple[str, ArgumentParser]]] = {}
@@ -49,7 +49,8 @@ def _section(title: str, text: str, options: Iterable[tuple[str, str]]) -> list[
     return ["", f"### {title}", "", text.strip(), *table]
 
 
-def _ingest_commands() -> dict[str, click.Command]:
+def ingest_commands() -> dict[str, click.Command]:
+    """Return the commands of `ingest` by name."""
     commands: dict[str, click.Command] = get_command(app).commands  # type: ignore[attr-defined]
     return commands
 

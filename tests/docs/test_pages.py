@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from typer.main import get_command
 
 from docs.generate import pages
+from docs.generate.command_line import ingest_commands
 from docs.generate.pages import REPOSITORY
 from ingest import sql
-from ingest.cli.commands import app
 
 CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
-COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = ingest_commands()
 
 
 def paths_of_contributing() -> Iterator[str]:

@@ -38,9 +38,7 @@ def test_a_file_needs_no_store(samples: Path, command: Command, tmp_path: Path) 
     assert not absent.exists()
 
 
-def test_each_file_of_two_ranks_is_printed(
-    samples: Path, command: Command, tmp_path: Path
-) -> None:
+def test_each_file_of_two_ranks_is_printed(samples: Path, command: Command, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     names = {"rank0.json": "prof_fast", "rank1.json": "prof_net3"}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 DECODER = json.JSONDecoder(strict=False)
 MAX_DEPTH = 200  # levels of lists and objects; Python's recursion limit is five times as high
 EVENT_START = re.compile(r'\{\s*"(?:ph|cat|name|pid|tid|id|ts|dur|args|s|bp)"\s*:')
+LONGEST_WORD = 10  # an error this near to the end may be a truncated word or number
 ARRAY_KEY = re.compile(r'"traceEvents"\s*:\s*\[')
 TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
 KEY = re.compile(r'[\s,]*("[^"\\]*+(?:\\.[^"\\]*+)*+")\s*:\s*', re.DOTALL)
@@ -77,6 +78,32 @@ def leading_keys(text: str) -> Keys:
     return Keys(found, False, text[position:])
 
 
+def is_cut(text: str) -> bool:
+    """Return whether the text is invalid JSON only because it ends early, within brackets."""
+    if closing(text):
+        return False
+    try:
+        DECODER.raw_decode(text)
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated") or error.pos >= len(text) - LONGEST_WORD
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def closing(text: str) -> int:
+    """Return the end of the bracket that closes the first bracket of `text`, or 0."""
+    depth = 0
+    for token in TOKEN.finditer(text):
+        if token[0] in "{[":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+            if depth <= 0:
+                return token.end()
+    return 0
+
+
 def nests_deeper(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Return whether the lists and objects in `value` nest more than `levels` deep."""
     inside = value.values() if isinstance(value, dict) else value
@@ -98,6 +125,8 @@ def without_lone_surrogates(text: str) -> str:
 
     A lone surrogate is half of a UTF-16 pair: it is not a character, and cannot be stored as UTF-8.
     """
+    if "\\u" not in text:  # faster than the pattern
+        return text
     return LONE_SURROGATE.sub(lambda found: found[1] or r"\ufffd", text)
 
 

@@ -11,14 +11,19 @@ from json import JSONDecodeError, JSONDecoder
 from typing import Any, NamedTuple
 
 from ingest.formats.io import Content
-from ingest.formats.json_text import DECODER, EVENT_START, TOKEN, without_lone_surrogates
+from ingest.formats.json_text import (
+    DECODER,
+    EVENT_START,
+    closing,
+    is_cut,
+    without_lone_surrogates,
+)
 
 EVENT_LIMIT = 16 << 20
 WINDOW_BYTES = 4 << 10
 LARGE_WINDOW = 1 << 20
 REQUOTED_BYTES = 64 << 10
 MOST_TRIES = 100  # positions in a damaged piece at which an event might begin
-LONGEST_WORD = 10  # an error this near to the end may be a truncated word or number
 BETWEEN = re.compile(r"[\s,\0]+")
 AFTER_ELEMENT = re.compile(r"[\s\0]*(?:[,\]{]|\Z)")
 ARRAY_END = re.compile(r'\](?=\s*(?:,\s*"|\}|\0*\Z))')
@@ -108,7 +113,7 @@ def _event(content: Content, position: int) -> Found | None:
         except (ValueError, RecursionError):  # a number or a depth that Python cannot read
             if not text.startswith("{"):
                 return None
-            if length := _closing(text):
+            if length := closing(text):
                 return Found(position, position + length, *_repaired(text[:length]))
             if len(text) < size or size >= EVENT_LIMIT:
                 return None
@@ -169,39 +174,13 @@ def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
         if found and found.event:
             following = found.start
             break
-    if following == end and not _is_cut(text):
+    if following == end and not is_cut(text):
         for bracket in islice(ARRAY_END.finditer(text), MOST_TRIES):
             if is_end(position + bracket.start(), True):
                 following = position + bracket.start()
                 break
     reason = TOO_LONG if following - position > EVENT_LIMIT else NOT_JSON
     return Found(position, following, reason=reason)
-
-
-def _is_cut(text: str) -> bool:
-    """Return whether the text is invalid JSON only because it ends early, within brackets."""
-    if _closing(text):
-        return False
-    try:
-        DECODER.raw_decode(text)
-    except JSONDecodeError as error:
-        return error.msg.startswith("Unterminated") or error.pos >= len(text) - LONGEST_WORD
-    except (ValueError, RecursionError):
-        return False
-    return False
-
-
-def _closing(text: str) -> int:
-    """Return the end of the bracket that closes the first bracket of `text`, or 0."""
-    depth = 0
-    for token in TOKEN.finditer(text):
-        if token[0] in "{[":
-            depth += 1
-        elif token[0] in "]}":
-            depth -= 1
-            if depth <= 0:
-                return token.end()
-    return 0
 
 
 def _is_event(value: Any) -> bool:

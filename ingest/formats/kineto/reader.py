@@ -16,7 +16,14 @@ import pyarrow as pa
 
 from ingest.errors import ProfileError
 from ingest.formats.io import METADATA_LIMIT, Content, TrailingBytesError, blocks
-from ingest.formats.json_text import Keys, array_start, keys_before, known_keys, leading_keys
+from ingest.formats.json_text import (
+    Keys,
+    array_start,
+    is_cut,
+    keys_before,
+    known_keys,
+    leading_keys,
+)
 from ingest.formats.kineto import recognition
 from ingest.formats.kineto.chunks import batch, batch_of, cuts
 from ingest.formats.kineto.damage import EVENT_LIMIT
@@ -26,6 +33,7 @@ FIRST_LOOK = 16 << 10  # bytes after a `]`; usually enough to show that it is in
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
+BETWEEN_KEYS = BLANK + ","
 PHASE = re.compile(recognition.PHASE.pattern.decode())
 
 
@@ -98,6 +106,8 @@ class KinetoTrace:
         if in_damage:
             keys = self._keys_after(content, position, FIRST_LOOK)
             if keys.complete and keys.rest.strip(BLANK):  # this list ends inside an event
+                return False
+            if not keys.complete and not is_cut("{" + keys.rest.lstrip(BETWEEN_KEYS)):
                 return False
         keys = self._keys_after(content, position, METADATA_LIMIT)
         if in_damage:

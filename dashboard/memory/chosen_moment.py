@@ -78,13 +78,20 @@ def name(device: MemoryDevice, moment: Moment) -> str:
     """Return the name of the moment in headings, for example "at the peak"."""
     if not device.has_history:
         return "when the snapshot was taken"
-    names = {device.end_ordinal: "at the end", -1: "at the start"}
-    names |= dict.fromkeys(out_of_memory(device), "when memory ran out")
-    names[device.peak_ordinal] = "at the peak"
-    when = f"after action {moment.ordinal:,}"
+    known = end_or_peak(device, moment)
+    if known != "peak" and moment.ordinal in out_of_memory(device):
+        return "when memory ran out"
+    if known:
+        return f"at the {known}"
     if moment.time_ns is not None and device.first_ns is not None and device.span_ns:
-        when = f"{formatting.duration(moment.time_ns - device.first_ns)} after the first action"
-    return names.get(moment.ordinal, when)
+        return f"{formatting.duration(moment.time_ns - device.first_ns)} after the first action"
+    return f"after action {moment.ordinal:,}"
+
+
+def end_or_peak(device: MemoryDevice, moment: Moment) -> str | None:
+    """Return "start", "end" or "peak" if the moment is one of these."""
+    names = {device.end_ordinal: "end", -1: "start", device.peak_ordinal: "peak"}
+    return names.get(moment.ordinal)
 
 
 def out_of_memory(device: MemoryDevice) -> list[int]:

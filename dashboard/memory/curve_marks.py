@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.drawing import colours, formatting, lanes
-from dashboard.memory.chosen_moment import Moment, name
+from dashboard.memory.chosen_moment import Moment, end_or_peak
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 
@@ -98,10 +98,9 @@ def points(
     else:
         highest = position_of.get(device.peak_ordinal)
         found.append((highest, peak, colours.ink()))
-        label = f"shown below: {formatting.size(moment.used_bytes)}"
-        if name(device, moment).startswith("at the"):
-            label = f"shown below: {name(device, moment).removeprefix('at ')}"
-        found.append((chosen, label, colours.ink()))
+        known = end_or_peak(device, moment) if device.has_history else None
+        label = f"the {known}" if known else formatting.size(moment.used_bytes)
+        found.append((chosen, f"shown below: {label}", colours.ink()))
     seen = [
         {
             "position": position / factor,

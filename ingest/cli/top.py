@@ -55,7 +55,7 @@ def top(
             [run_id, level, rank, device],
         ).fetchall()
         title = f"{run_id}  rank {rank}  device {device}"
-        yield from _ranking(title, rows, times, limit, longest)
+        yield from _ranking(title, rows, times, level, limit, longest)
     idle = connection.execute(
         """
         SELECT DISTINCT rank FROM sources
@@ -77,7 +77,7 @@ def top(
     ).fetchall()
     totals = [sum(device[i] for device in devices) for i in (2, 3, 4)]
     title = f"{run_id}  all {len(devices)} devices, sum of their times"
-    yield from _ranking(title, rows, totals, limit, longest)
+    yield from _ranking(title, rows, totals, level, limit, longest)
 
 
 def damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> str | None:
@@ -112,7 +112,12 @@ def warn(connection: duckdb.DuckDBPyConnection, run_id: str) -> None:
 
 
 def _ranking(
-    title: str, rows: list[tuple[Any, ...]], times: list[int], limit: int, longest: int
+    title: str,
+    rows: list[tuple[Any, ...]],
+    times: list[int],
+    level: str,
+    limit: int,
+    longest: int,
 ) -> Iterator[RenderableType]:
     shown = rows[:limit]
     shown += [row for row in rows[limit:] if row[0] == "bubble"]
@@ -125,7 +130,8 @@ def _ranking(
     yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
     best = [row for row in rows if row[0] != "bubble"][:3]
     named = [f"{_short(row[0], min(longest, LONGEST_NAME))} ({percent(row[3], 2)})" for row in best]
-    yield Text(f"Top 3 ops:          {', '.join(named)}\n")
+    what = "Top 3 kernels:" if level == "kernel" else "Top 3 ops:"
+    yield Text(f"{what:20}{', '.join(named)}\n")
 
 
 def _host_ranking(

@@ -174,6 +174,7 @@ def test_top_prints_the_ranking_including_the_bubble(command: Command, sample_st
     assert "Total device time:" in out
     assert "Top 3 ops:" in out
     by_kernel = command("top", run, "--by", "kernel", store=sample_store).out
+    assert "Top 3 kernels:" in by_kernel
     assert "volta_sgemm" in by_kernel or "cudnn" in by_kernel
 
 

@@ -1,4 +1,4 @@
-"""Errors and warnings for the user. The command line prints an error and exits with 1."""
+"""Errors and warnings for the user. The command line prints an error and exits with its code."""
 
 import sys
 import warnings
@@ -8,6 +8,14 @@ from contextlib import contextmanager, suppress
 
 class CaptureError(Exception):
     """An error that the user can fix. Its message is one line that says how."""
+
+    exit_code = 1
+
+
+class UsageError(CaptureError):
+    """An invalid option, or options that cannot be combined."""
+
+    exit_code = 2
 
 
 class CaptureWarning(UserWarning):

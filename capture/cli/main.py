@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         run(argv)
     except CaptureError as error:
         say(str(error))
-        sys.exit(1)
+        sys.exit(error.exit_code)
 
 
 def run(argv: list[str]) -> None:

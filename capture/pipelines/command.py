@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from capture.errors import CaptureError
+from capture.errors import CaptureError, UsageError
 from capture.output import run_directory
 from capture.output.ranks import rank
 from capture.pipelines.calls import Inputs, default_of, frames_of_a_latent
@@ -46,7 +46,7 @@ def profile_pipeline(args: argparse.Namespace) -> None:
     """Profile one call and print the run directory. With --no-profile, print the times."""
     compiled = compile_of(args)
     if args.strength is not None and args.image is None:
-        raise CaptureError("--strength needs --image")
+        raise UsageError("--strength needs --image")
     args.profile_dir = args.out or args.profile_dir
     model = f"{args.command}-tiny" if args.tiny else args.model
     name = args.profile_name or (
@@ -113,7 +113,7 @@ def profile_pipeline(args: argparse.Namespace) -> None:
 def compile_of(args: argparse.Namespace) -> Compile | None:
     """Return the parts to compile and their options, or None.
 
-    Raise CaptureError for options that need --compile.
+    Raise UsageError for options that need --compile.
     """
     if args.compile and not args.eager:
         return Compile(
@@ -124,7 +124,7 @@ def compile_of(args: argparse.Namespace) -> Compile | None:
             tuple(args.compile_parts or (DENOISER,)),
         )
     if not args.eager and (without := [name for name in NEED_COMPILE if vars(args)[name]]):
-        raise CaptureError(f"--{without[0].replace('_', '-')} needs --compile")
+        raise UsageError(f"--{without[0].replace('_', '-')} needs --compile")
     return None
 
 

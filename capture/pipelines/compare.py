@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from capture.errors import CaptureError
+from capture.errors import CaptureError, UsageError
 from capture.output import run_directory
 
 
@@ -17,7 +17,7 @@ def compare(args: argparse.Namespace, argv: Sequence[str]) -> None:
     directory of --out. Raises CaptureError if a run fails.
     """
     if not args.profile:
-        raise CaptureError("compare needs profiles: remove --no-profile")
+        raise UsageError("compare needs profiles: remove --no-profile")
     name = args.profile_name or (f"{args.kind}-tiny" if args.tiny else Path(args.model).name)
     parent = run_directory.choose(args.out or args.profile_dir, name, "rank0")
     run_directory.check_empty(parent)

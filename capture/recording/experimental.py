@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from capture.errors import CaptureError
+from capture.errors import CaptureError, UsageError
 
 if TYPE_CHECKING:
     from torch._C._profiler import _ExperimentalConfig
@@ -24,7 +24,7 @@ def parse(settings: Iterable[str]) -> dict[str, Any]:
     for setting in settings:
         name, is_pair, value = setting.partition("=")
         if not (name and is_pair):
-            raise CaptureError(f"--experimental-config {setting}: must be NAME=VALUE")
+            raise UsageError(f"--experimental-config {setting}: must be NAME=VALUE")
         options[name] = (
             [item for item in value.split(",") if item]
             if name in LIST_OPTIONS

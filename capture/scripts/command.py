@@ -50,7 +50,7 @@ def profile_script(args: argparse.Namespace, command: list[str]) -> None:
     """Run and record `command`: a script or `-m module` with arguments.
 
     The output and exit code of the program are unchanged. Messages of capture go to stderr. Raises
-    CaptureError if there is no such program, and SystemExit when it ends.
+    UsageError if there is no such program, and SystemExit when it ends.
     """
     program = Program.of(command)
     name = run_directory.file_name(args.profile_name or program.name)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Literal, NamedTuple, NoReturn
 
-from capture.errors import CaptureError
+from capture.errors import UsageError
 from capture.recording.code import is_disguised
 
 PYTHON = re.compile(r"python[\d.]*(\.exe)?")
@@ -50,7 +50,7 @@ class Program(NamedTuple):
         """Return the program of a command line.
 
         The forms are `script.py …`, `-m module …`, `python` with either, and any other command.
-        Raises CaptureError if there is no such program.
+        Raises UsageError if there is no such program.
         """
         words = list(command)
         if words and PYTHON.fullmatch(Path(words[0]).name):
@@ -61,23 +61,21 @@ class Program(NamedTuple):
         is_module = words[:1] == ["-m"]
         words = words[1:] if is_module else words
         if not words:
-            raise CaptureError(f"name a script or a command. Usage: {USAGE}")
+            raise UsageError(f"name a script or a command. Usage: {USAGE}")
         script = words[0]
         if is_module and not _has_module(script):
-            raise CaptureError(f"{script}: no such module")
+            raise UsageError(f"{script}: no such module")
         if is_module:
             return cls(script, "module", words)
         if not _is_program(Path(script)):
             found = shutil.which(script)
             if not found:
-                raise CaptureError(f"{script}: no such file or command. Usage: {USAGE}")
+                raise UsageError(f"{script}: no such file or command. Usage: {USAGE}")
             script = found
         if _is_python(Path(script)):
             return cls(script, "script", [script, *words[1:]])
         if not os.access(script, os.X_OK):
-            raise CaptureError(
-                f"{script}: is neither a Python script nor executable. Usage: {USAGE}"
-            )
+            raise UsageError(f"{script}: is neither a Python script nor executable. Usage: {USAGE}")
         return cls(script, "command", words)
 
     def run(self) -> None:

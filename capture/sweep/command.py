@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
-from capture.errors import CaptureError, say
+from capture.errors import CaptureError, UsageError, say
 from capture.output.run_directory import default_parent
 from capture.pipelines.load import KINDS
 from capture.sigterm import SIGNALS
@@ -69,16 +69,16 @@ def sweep(args: argparse.Namespace, remaining: Sequence[str], parse: Parse) -> N
 def _plan(args: argparse.Namespace, remaining: Sequence[str]) -> Plan:
     pipeline = remaining[0] if remaining and not remaining[0].startswith("-") else None
     if bool(pipeline) == bool(args.script):
-        raise CaptureError("name either a pipeline or a function (--script FILE:FUNCTION)")
+        raise UsageError("name either a pipeline or a function (--script FILE:FUNCTION)")
     if pipeline and pipeline not in KINDS:
-        raise CaptureError(f"{pipeline}: unknown pipeline; choose from {', '.join(KINDS)}")
+        raise UsageError(f"{pipeline}: unknown pipeline; choose from {', '.join(KINDS)}")
     subject = () if pipeline else ("function", "{}:{}".format(*file_and_name(args.script)))
     axes = [Axis(SIZE, args.sizes, is_input=True)] if args.sizes else []
     for text in args.axis:
         name, _, values = text.partition("=")
         listed = tuple(filter(None, map(str.strip, values.split(","))))
         if not name or not listed:
-            raise CaptureError(f"--axis {text}: must be OPTION=VALUE,VALUE")
+            raise UsageError(f"--axis {text}: must be OPTION=VALUE,VALUE")
         name = name.lstrip("-")
         is_input = name in INPUTS if pipeline else name != DTYPE
         axes.append(Axis(name, listed, is_input))
@@ -86,9 +86,9 @@ def _plan(args: argparse.Namespace, remaining: Sequence[str]) -> Plan:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise CaptureError for options of a pipeline that a sweep does not support."""
+    """Raise UsageError for options of a pipeline that a sweep does not support."""
     if not args.profile:
-        raise CaptureError("--no-profile: not supported, because a sweep profiles each variant")
+        raise UsageError("--no-profile: not supported, because a sweep profiles each variant")
 
 
 def _handle_signals_as_interrupts() -> None:

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from capture.device import default_device, timed
-from capture.errors import CaptureError, capture_extra
+from capture.errors import CaptureError, UsageError, capture_extra
 from capture.pipelines.compiling import DENOISER, Compile, check_compiler
 from capture.pipelines.record import TIMED_CALLS
 from capture.recording.arguments import create_profiler_from_args
@@ -34,7 +34,7 @@ def profile_function(args: Namespace, compiled: Compile | None) -> None:
     device = default_device()
     if compiled:
         if compiled.regional or compiled.parts != (DENOISER,):
-            raise CaptureError(
+            raise UsageError(
                 f"{args.function}: functions do not support --regional and --compile-parts"
             )
         check_compiler(device.type)
@@ -88,13 +88,13 @@ def load_function(text: str) -> Callable[..., Any]:
 
 
 def file_and_name(text: str) -> tuple[Path, str]:
-    """Return the two parts of `FILE:FUNCTION`. Raise CaptureError if there is no such file."""
+    """Return the two parts of `FILE:FUNCTION`. Raise UsageError if there is no such file."""
     file, _, name = text.rpartition(":")
     if not file or not name:
-        raise CaptureError(f"{text}: must be FILE:FUNCTION")
+        raise UsageError(f"{text}: must be FILE:FUNCTION")
     path = Path(file).absolute()
     if not path.is_file() or path.suffix != ".py":
-        raise CaptureError(f"{file}: no such Python file")
+        raise UsageError(f"{file}: no such Python file")
     return path, name
 
 

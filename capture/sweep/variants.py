@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from capture.errors import CaptureError
+from capture.errors import UsageError
 from capture.pipelines.compiling import MODES
 
 EAGER = "eager"
@@ -113,7 +113,7 @@ def name_of(tried: str, settings: Sequence[tuple[str, str]]) -> str:
 def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
     """Return all combinations, eager ones first. Eager is always included.
 
-    Raises CaptureError for words that are not in `TRIES` or exclude each other, and for values or
+    Raises UsageError for words that are not in `TRIES` or exclude each other, and for values or
     axes that occur twice.
     """
     for tried in tries:
@@ -121,10 +121,10 @@ def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
     all_tries = list(dict.fromkeys((EAGER, *tries)))
     for axis in axes:
         if len(set(axis.values)) < len(axis.values):
-            raise CaptureError(f"--axis {axis.name}: a value occurs twice")
+            raise UsageError(f"--axis {axis.name}: a value occurs twice")
     for name, times in Counter(axis.name for axis in axes).items():
         if times > 1:
-            raise CaptureError(f"--axis {name}: this axis occurs twice")
+            raise UsageError(f"--axis {name}: this axis occurs twice")
     found = []
     for tried, values in product(all_tries, product(*(axis.values for axis in axes))):
         settings = tuple(zip((axis.name for axis in axes), values, strict=True))
@@ -139,11 +139,11 @@ def variants(tries: Sequence[str], axes: Sequence[Axis]) -> list[Variant]:
 def size(text: str) -> tuple[int, int]:
     """Parse `512` or `768x1360`. Return height and width in pixels.
 
-    Raise CaptureError for other texts.
+    Raise UsageError for other texts.
     """
     match = re.fullmatch(r"(\d+)(?:x(\d+))?", text)
     if not match:
-        raise CaptureError(f"--sizes {text}: must be a number of pixels or HEIGHTxWIDTH")
+        raise UsageError(f"--sizes {text}: must be a number of pixels or HEIGHTxWIDTH")
     return int(match[1]), int(match[2] or match[1])
 
 
@@ -151,10 +151,10 @@ def _check(tried: str) -> None:
     words = tried.split("+")
     for word in words:
         if word not in TRIES:
-            raise CaptureError(f"--try {word}: unknown; choose from {', '.join(TRIES)}")
+            raise UsageError(f"--try {word}: unknown; choose from {', '.join(TRIES)}")
     if EAGER in words and len(words) > 1:
-        raise CaptureError(
+        raise UsageError(
             f"--try {tried}: eager does not compile, so it cannot be joined with others"
         )
     if len([word for word in words if word in MODES]) > 1:
-        raise CaptureError(f"--try {tried}: has more than one mode of torch.compile")
+        raise UsageError(f"--try {tried}: has more than one mode of torch.compile")

@@ -6,9 +6,9 @@ from capture.errors import CaptureError
 from capture.output.run_directory import atomic_write
 
 
-def assert_one_line(finished, *expected: str) -> None:
-    """Assert that the command failed with exit code 1 and one line that has the expected texts."""
-    assert finished.returncode == 1
+def assert_one_line(finished, *expected: str, code: int = 1) -> None:
+    """Assert that the command failed with `code` and one line that has the expected texts."""
+    assert finished.returncode == code
     assert finished.stdout == ""
     (line,) = (line for line in finished.stderr.splitlines() if "denoising steps, to" not in line)
     for text in expected:
@@ -41,12 +41,14 @@ def test_a_missing_model_is_a_one_line_error(run_loaded_capture, tmp_path):
 
 
 def test_incomplete_options_are_refused(run_capture, tmp_path):
-    assert_one_line(run_capture("sd3", "--tiny", "--fullgraph"), "--compile")
-    assert_one_line(run_capture("compare", "sd3", "--tiny", "--no-profile"), "--no-profile")
-    assert_one_line(run_capture("run"), "capture run [options] -- script.py")
-    assert_one_line(run_capture("run", "--", "-m"), "capture run [options] -- script.py")
-    assert_one_line(run_capture("run", "--", "-m", "nobodys"), "nobodys", "no such module")
-    assert_one_line(run_capture("run", "--", str(tmp_path / "gone.py")), "gone.py", "no such file")
+    assert_one_line(run_capture("sd3", "--tiny", "--fullgraph"), "--compile", code=2)
+    assert_one_line(run_capture("compare", "sd3", "--tiny", "--no-profile"), "--no-profile", code=2)
+    assert_one_line(run_capture("run"), "capture run [options] -- script.py", code=2)
+    assert_one_line(run_capture("run", "--", "-m"), "capture run [options] -- script.py", code=2)
+    assert_one_line(run_capture("run", "--", "-m", "nobodys"), "nobodys", "no such module", code=2)
+    assert_one_line(
+        run_capture("run", "--", str(tmp_path / "gone.py")), "gone.py", "no such file", code=2
+    )
 
 
 def test_a_missing_compiler_says_what_to_install(capture_extra, monkeypatch, tmp_path):

@@ -131,7 +131,7 @@ def test_a_wrong_program_is_an_error_with_usage(command, text, tmp_path):
     (tmp_path / "mine.txt").write_text("#!text\n")
     done = run("-m", "capture", "run", "--", *command, cwd=tmp_path)
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert text in done.stderr
     assert "capture run" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -20,7 +20,7 @@ from docs.generate.pages import REPOSITORY
 ERRORS = dict.fromkeys(
     (
         *("IngestError", "ProfileError", "StoreError", "QueryError", "MissingError", "OutputError"),
-        *("BadParameter", "CaptureError", "ArgumentTypeError"),
+        *("BadParameter", "CaptureError", "UsageError", "ArgumentTypeError"),
     ),
     0,
 )

@@ -91,7 +91,7 @@ def test_an_inference_uses_all_options(run_loaded_capture, tmp_path):
 )
 def test_options_of_compilation_need_compile(flag, run_loaded_capture):
     finished = run_loaded_capture("flux", "--tiny", flag, "--no-profile")
-    assert finished.returncode == 1
+    assert finished.returncode == 2
     assert "needs --compile" in finished.stderr
 
 
@@ -174,5 +174,5 @@ def test_a_strength_that_leaves_no_step_is_an_error():
 
 def test_a_strength_needs_an_image(run_loaded_capture):
     finished = run_loaded_capture("flux", "--tiny", "--strength", "0.5", "--no-profile")
-    assert finished.returncode == 1
+    assert finished.returncode == 2
     assert "--strength needs --image" in finished.stderr

@@ -185,7 +185,7 @@ def test_a_sweep_fails_if_all_variants_fail(tmp_path):
 def test_wrong_options_of_a_sweep_are_a_one_line_error(options, message, tmp_path):
     (tmp_path / "mine.py").write_text(FUNCTIONS)
     finished = sweep(tmp_path, *options)
-    assert finished.returncode == 1
+    assert finished.returncode == 2
     assert len(finished.stderr.splitlines()) == 1
     assert message in finished.stderr
     assert os.listdir(tmp_path) == ["mine.py"]

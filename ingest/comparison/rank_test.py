@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from math import comb, erfc, sqrt
 
 SIGNIFICANT = 0.05
-MOST_EXACT = 50  # values per sample without ties, for the exact test
-MOST_TIED = 24  # values of both samples, with ties, for the exact test; more take too long
+MAX_EXACT = 50  # values per sample without ties, for the exact test
+MAX_TIED = 24  # values of both samples, with ties, for the exact test; more take too long
 
 
 def rank_test(base: Sequence[float], other: Sequence[float]) -> float:
@@ -29,10 +29,10 @@ def rank_test(base: Sequence[float], other: Sequence[float]) -> float:
     n, m = len(base), len(other)
     wins = sum((y > x) + (y == x) / 2 for x in base for y in other)
     ties = [count for count in Counter((*base, *other)).values() if count > 1]
-    if not ties and max(n, m) <= MOST_EXACT:
+    if not ties and max(n, m) <= MAX_EXACT:
         fewest = int(min(wins, n * m - wins))
         return min(1.0, 2 * sum(_orders(n, m)[: fewest + 1]) / comb(n + m, n))
-    if n + m <= MOST_TIED:
+    if n + m <= MAX_TIED:
         return _tied_p(base, other)
     tied = sum(count**3 - count for count in ties) / ((n + m) * (n + m - 1))
     variance = n * m / 12 * (n + m + 1 - tied)

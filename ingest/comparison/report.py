@@ -18,7 +18,7 @@ from ingest.units import UNKNOWN, amount, change, counted, percent_change, print
 Row = dict[str, Any]
 
 LONGEST_NAME = 60
-MOST_REPLACED = 8  # operators listed under a fused kernel
+MAX_REPLACED = 8  # operators listed under a fused kernel
 WIDE_ENOUGH = 120  # terminal width that all columns need
 LEVELS = {
     "op": "operator",
@@ -178,8 +178,8 @@ def _replaced(row: Row) -> Iterator[Row]:
             made[f"{side}_ns"] = made.get(f"{side}_ns", 0) + op["ns"]
             made[f"{side}_calls"] = made.get(f"{side}_calls", 0) + op["calls"]
     ranked = sorted(sums.values(), key=lambda one: -one.get("base_ns", 0) - one.get("other_ns", 0))
-    yield from ranked[:MOST_REPLACED]
-    if rest := ranked[MOST_REPLACED:]:
+    yield from ranked[:MAX_REPLACED]
+    if rest := ranked[MAX_REPLACED:]:
         yield _sum(rest, f"  … {len(rest):,} more")
 
 

@@ -15,7 +15,7 @@ from ingest.store.connection import connect, read
 from ingest.terminal import StoreOption, open_store, plain, results, table
 from ingest.units import UNKNOWN, count, difference, duration, printable, size, times
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 LONGEST_REASON = 200
 COLUMNS = (
     *("variant", "time", "±", "speed", "p", "max diff", "mean diff", "PSNR"),
@@ -127,6 +127,6 @@ def _no_sweep(connection: duckdb.DuckDBPyConnection, tag: str) -> str:
     ).fetchall()
     if not known:
         return f"{tag}: no such sweep; the store has no sweeps (`capture sweep` makes one)"
-    listed = ", ".join(name for (name,) in known[:MOST_NAMED])
-    more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    listed = ", ".join(name for (name,) in known[:MAX_NAMED])
+    more = f" and {len(known) - MAX_NAMED:,} more" if len(known) > MAX_NAMED else ""
     return f"{tag}: no such sweep; the store has {listed}{more}"

@@ -38,7 +38,7 @@ SETTINGS = (
     "SET enable_progress_bar = false",
     "SET lock_configuration = true",
 )
-MOST_THREADS = 8  # each needs a stack and buffers, and several processes share the machine
+MAX_THREADS = 8  # each needs a stack and buffers, and several processes share the machine
 OWN_BYTES = 1 << 30  # memory of the process besides DuckDB's: its code and the result
 BATCH_ROWS = 2_048  # DuckDB's vector size
 OUT_OF_MEMORY_TEXTS = ("Out of Memory", "memory allocation failed")  # in errors of several types
@@ -72,7 +72,7 @@ def main(store: str, memory: str, rows: str, size: str) -> None:
 
 
 def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
-    threads = min(os.cpu_count() or 1, MOST_THREADS)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
     connection = duckdb.connect(
         config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
     )

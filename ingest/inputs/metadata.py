@@ -6,7 +6,7 @@ from typing import Any
 from ingest.formats import Source
 
 LATEST_UNIX_NS = 3 * 10**18
-MOST_RANKS = 1_000_000
+MAX_RANKS = 1_000_000
 
 
 def base_ns(source: Source) -> int:
@@ -43,7 +43,7 @@ def world_size(metadata: list[dict[str, Any]]) -> int | None:
     for values in metadata:
         distributed = values.get("distributedInfo")
         size = distributed.get("world_size") if isinstance(distributed, dict) else None
-        if isinstance(size, int) and 0 < size <= MOST_RANKS:
+        if isinstance(size, int) and 0 < size <= MAX_RANKS:
             return int(size)
     return None
 

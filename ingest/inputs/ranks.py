@@ -7,13 +7,13 @@ import duckdb
 
 from ingest.formats import Format, Source
 from ingest.inputs.cycles import number_cycles
-from ingest.inputs.metadata import MOST_RANKS, base_ns, world_size
+from ingest.inputs.metadata import MAX_RANKS, base_ns, world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 # The traces of one process, with the names of torch and of `capture`.
 CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)?\.trace\.json(\.gz)?")
 WORKER_NAME = re.compile(r"(.+)_\d+")  # torch's name of a process: its host and its process id
-MOST_NAMED = 5
+MAX_NAMED = 5
 FAR_NS = 3_600_000_000_000  # less is plausible: processes of a run may run one after the other
 
 
@@ -107,7 +107,7 @@ def _process(source: Source) -> str:
 def _own_rank(source: Source) -> int | None:
     distributed = source.metadata.get("distributedInfo")
     recorded = distributed.get("rank") if isinstance(distributed, dict) else None
-    if isinstance(recorded, int) and 0 <= recorded < MOST_RANKS:
+    if isinstance(recorded, int) and 0 <= recorded < MAX_RANKS:
         return int(recorded)
     named = RANK_IN_NAME.search(source.path.name)
     return int(named[1]) if named else None
@@ -124,8 +124,8 @@ def _warn_of_ranks(sources: list[Source]) -> None:
         size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
     missing = sorted(set(range(size)) - set(ranks))
     if missing:
-        named = ", ".join(map(str, missing[:MOST_NAMED]))
-        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        named = ", ".join(map(str, missing[:MAX_NAMED]))
+        more = f" and {len(missing) - MAX_NAMED:,} more" if len(missing) > MAX_NAMED else ""
         message = f"files are missing for ranks: {named}{more} (the run has {size:,} ranks)"
         sources[0].warn("ranks_missing", message)
 

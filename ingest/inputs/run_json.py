@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 from ingest.errors import ProfileError
 from ingest.formats import Source, Staging
 from ingest.formats.json_text import nests_deeper, without_lone_surrogates
-from ingest.inputs.metadata import MOST_RANKS, started_at
+from ingest.inputs.metadata import MAX_RANKS, started_at
 from ingest.units import counted
 
 KIND = "run_json"  # in column `kind` of table `sources`
 NAME = "run.json"
 RANK_NAME = re.compile(r"rank(\d{1,6})\.json")  # has the same keys as run.json, for one rank
 LONGEST = 1 << 20  # bytes
-MOST_DIGITS = 1_000  # of a whole number
+MAX_DIGITS = 1_000  # of a whole number
 
 
 class Kind(NamedTuple):
@@ -45,8 +45,8 @@ OF_RUN = {
         lambda value: isinstance(value, str) and started_at({"started_at": value}) is not None,
     ),
     "world_size": Kind(
-        f"a whole number from 0 to {MOST_RANKS:,}",
-        lambda value: type(value) is int and 0 <= value <= MOST_RANKS,
+        f"a whole number from 0 to {MAX_RANKS:,}",
+        lambda value: type(value) is int and 0 <= value <= MAX_RANKS,
     ),
     **dict.fromkeys(("tags", "sweep"), OBJECT),
     **dict.fromkeys(  # conditions, which `compare` shows unchanged
@@ -56,8 +56,8 @@ OF_RUN = {
 }
 OF_PROCESS = {
     "rank": Kind(
-        f"a whole number from 0 to {MOST_RANKS:,}",
-        lambda value: type(value) is int and 0 <= value <= MOST_RANKS,
+        f"a whole number from 0 to {MAX_RANKS:,}",
+        lambda value: type(value) is int and 0 <= value <= MAX_RANKS,
     ),
     "compilation": OBJECT,
 }
@@ -159,4 +159,4 @@ def _without(values: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
 
 def _parse_int(digits: str) -> int | float:
     """Convert digits to an int, or to a float if there are too many for Python's `int`."""
-    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
+    return int(digits) if len(digits) <= MAX_DIGITS else float(digits)

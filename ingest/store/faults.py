@@ -17,7 +17,7 @@ TEXTS = {
     "unreadable": "{file} cannot be read",
     OLD: "written by a version of tracehouse with other columns",
 }
-MOST_LISTED = 5
+MAX_LISTED = 5
 
 
 class Fault(NamedTuple):
@@ -41,12 +41,12 @@ def fault_lines(faults: Mapping[str, Fault]) -> list[str]:
     """Return a line for each damaged run, and one line for all runs of unreadable versions."""
     old = [run_id for run_id, fault in faults.items() if fault.code == OLD]
     damaged = [run_id for run_id in faults if run_id not in old]
-    lines = [f"run {i} is left out: {faults[i].text}" for i in damaged[:MOST_LISTED]]
-    if more := damaged[MOST_LISTED:]:
+    lines = [f"run {i} is left out: {faults[i].text}" for i in damaged[:MAX_LISTED]]
+    if more := damaged[MAX_LISTED:]:
         lines.append(f"{len(more)} more runs are left out; `ingest check` lists them")
     if old:
-        listed = ", ".join(old[:MOST_LISTED])
-        rest = f" and {len(old) - MOST_LISTED} more" if len(old) > MOST_LISTED else ""
+        listed = ", ".join(old[:MAX_LISTED])
+        rest = f" and {len(old) - MAX_LISTED} more" if len(old) > MAX_LISTED else ""
         noun = "run" if len(old) == 1 else "runs"
         verb = "is" if len(old) == 1 else "are"
         lines.append(f"{noun} {listed}{rest} {verb} left out: {faults[old[0]].text}")

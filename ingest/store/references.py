@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingest.errors import StoreError
 
-MOST_LISTED = 5
+MAX_LISTED = 5
 
 
 def find(store: Path, names: Mapping[str, str | None], reference: str) -> str:
@@ -26,7 +26,7 @@ def find_exactly(store: Path, names: Mapping[str, str | None], reference: str) -
     """
     by_name, by_beginning = _by_name(names, reference), _by_beginning(names, reference)
     if by_beginning and not by_name:
-        listed = ", ".join(by_beginning[:MOST_LISTED])
+        listed = ", ".join(by_beginning[:MAX_LISTED])
         raise StoreError(f"{reference}: not the full id or name of a run; did you mean {listed}?")
     return _only(store, reference, by_name)
 
@@ -59,6 +59,6 @@ def _only(store: Path, reference: str, candidates: list[str]) -> str:
     if not candidates:
         raise StoreError(f"{reference}: no such run in {store}; `ingest list` lists all runs")
     if len(candidates) > 1:
-        listed = ", ".join(candidates[:MOST_LISTED])
+        listed = ", ".join(candidates[:MAX_LISTED])
         raise StoreError(f"{reference}: ambiguous; matches {len(candidates)} runs: {listed}")
     return candidates[0]

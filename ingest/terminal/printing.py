@@ -24,7 +24,7 @@ WIDE = 100_000
 NARROWEST = 12
 GAP = "   "  # between two columns
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 
 diagnostics = Console(stderr=True)
 
@@ -166,10 +166,10 @@ def _shown(relation: duckdb.DuckDBPyRelation) -> Text:
     texts = writer.texts(relation)
     kinds = zip(relation.columns, relation.types, strict=True)
     numbers = [name for name, kind in kinds if kind.id in writer.NUMBERS]
-    columns = [column.to_pylist() for column in texts.slice(0, MOST_ROWS).columns]
+    columns = [column.to_pylist() for column in texts.slice(0, MAX_ROWS).columns]
     made = table(relation.columns, zip(*columns, strict=True), right=numbers)
-    if texts.num_rows > MOST_ROWS:
-        print(f"showing the first {MOST_ROWS:,} of {texts.num_rows:,} rows", file=sys.stderr)
+    if texts.num_rows > MAX_ROWS:
+        print(f"showing the first {MAX_ROWS:,} of {texts.num_rows:,} rows", file=sys.stderr)
     if not texts.num_rows:
         made.append(" (no rows)\n")
     return made

@@ -17,7 +17,7 @@ from ingest.formats.compile_log.recognition import HEADER
 from ingest.formats.io import blocks
 
 LONGEST = 64 << 20  # bytes of a line, and of a payload
-MOST_ATTEMPTS = 1_000_000
+MAX_ATTEMPTS = 1_000_000
 COMMON_FIELDS = {
     "has_payload", "rank", "compiled_autograd_id", "frame_id", "frame_compile_id", "attempt",
     "stack",
@@ -158,7 +158,7 @@ class CompileLog:
         if name == "artifact" and isinstance(content, dict):
             name = str(content.get("name"))
         attempt = fields.get("attempt")
-        if type(attempt) is not int or not 0 <= attempt < MOST_ATTEMPTS:
+        if type(attempt) is not int or not 0 <= attempt < MAX_ATTEMPTS:
             attempt = 0
         hours, minutes, seconds, microseconds = map(int, found.groups()[:4])
         clock_us = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + microseconds

@@ -7,7 +7,7 @@ import pyarrow as pa
 from ingest.arrow import arrow_of
 
 LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; longer ones are parsed one by one
-MOST_STEPS = 64  # of one byte, to skip white space
+MAX_STEPS = 64  # of one byte, to skip white space
 OPEN, CLOSE, COMMA, SPACE = b"{"[0], b"}"[0], b","[0], b" "[0]
 
 PIECE_SCHEMA = pa.schema(
@@ -69,7 +69,7 @@ def _skip_space(text: npt.NDArray[np.uint8], positions: Positions) -> Positions:
     last = len(text) - 1
     positions = np.minimum(positions, last)
     pending = np.flatnonzero(text[positions] <= SPACE)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not len(pending):
             return positions
         positions[pending] = np.minimum(positions[pending] + 1, last)

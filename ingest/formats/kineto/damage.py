@@ -23,7 +23,7 @@ EVENT_LIMIT = 16 << 20
 WINDOW_BYTES = 4 << 10
 LARGE_WINDOW = 1 << 20
 REQUOTED_BYTES = 64 << 10
-MOST_TRIES = 100  # positions in a damaged piece at which an event might begin
+MAX_TRIES = 100  # positions in a damaged piece at which an event might begin
 BETWEEN = re.compile(r"[\s,\0]+")
 AFTER_ELEMENT = re.compile(r"[\s\0]*(?:[,\]{]|\Z)")
 ARRAY_END = re.compile(r'\](?=\s*(?:,\s*"|\}|\0*\Z))')
@@ -169,13 +169,13 @@ def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
     """Return the damage from `position` to the next event, the array's end, or `end`."""
     text = _text(content, position, min(end - position, EVENT_LIMIT))
     following = end
-    for start in islice(EVENT_START.finditer(text, 1), MOST_TRIES):
+    for start in islice(EVENT_START.finditer(text, 1), MAX_TRIES):
         found = _event(content, position + start.start())
         if found and found.event:
             following = found.start
             break
     if following == end and not is_cut(text):
-        for bracket in islice(ARRAY_END.finditer(text), MOST_TRIES):
+        for bracket in islice(ARRAY_END.finditer(text), MAX_TRIES):
             if is_end(position + bracket.start(), True):
                 following = position + bracket.start()
                 break

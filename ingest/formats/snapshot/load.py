@@ -22,8 +22,8 @@ COLUMNS = {
     "CASE WHEN time_us BETWEEN 0 AND 4e15 THEN time_us * 1000 END AS time_ns",  # up to 2096
     "settings": "map(list(setting), list(value)) AS settings",
 }
-MOST_BYTES = 1 << 50
-MOST_ADDRESS = (1 << 64) - (1 << 51)  # plus a size up to MOST_BYTES, it does not overflow
+MAX_BYTES = 1 << 50
+MAX_ADDRESS = (1 << 64) - (1 << 51)  # plus a size up to MAX_BYTES, it does not overflow
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
@@ -65,7 +65,7 @@ def _check_sizes(rows: pa.Table, path: Path, noun: str) -> None:
     """Raise ProfileError for impossible sizes and addresses, whose sums would overflow."""
     sizes = rows["bytes"].to_numpy(zero_copy_only=False)
     ends = rows["address"].to_numpy(zero_copy_only=False)
-    wrong = np.flatnonzero((sizes < 0) | (sizes > MOST_BYTES) | (ends > float(MOST_ADDRESS)))
+    wrong = np.flatnonzero((sizes < 0) | (sizes > MAX_BYTES) | (ends > float(MAX_ADDRESS)))
     if len(wrong):
         row = rows.slice(wrong[0], 1).to_pylist()[0]
         number = row.get("ordinal", int(wrong[0]))

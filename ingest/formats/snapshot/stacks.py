@@ -9,7 +9,7 @@ from ingest.formats.snapshot.pickle.machine import kind
 from ingest.formats.snapshot.records import UINT64_MAX, as_json
 
 FRAME_KEYS = {"name", "filename", "line"}
-MOST_FRAMES = 500_000
+MAX_FRAMES = 500_000
 MAX_CHARACTERS = 512 << 20  # of all distinct frames
 NO_LINE = UINT64_MAX  # torch writes this for a frame without a line number
 FRAMES = pa.schema(
@@ -84,7 +84,7 @@ class StacksOfFile:
     """The stacks of one file. Its frames are shared objects, so that each is read only once.
 
     It keeps references to the frames, so that their identities stay unique, and forgets them after
-    `MOST_FRAMES` frames.
+    `MAX_FRAMES` frames.
     """
 
     def __init__(self, stacks: Stacks) -> None:
@@ -103,7 +103,7 @@ class StacksOfFile:
             return self._stacks[parts]
         except KeyError:
             numbers = []
-            if len(self._frames) > MOST_FRAMES:
+            if len(self._frames) > MAX_FRAMES:
                 self._frames.clear()
                 self._stacks.clear()
             for number, (part, frame) in enumerate(zip(parts, frames, strict=True)):

@@ -10,7 +10,7 @@ from ingest.pipeline.critical_path.threads import Host
 
 KINDS = [kind.name.lower() for kind in Kind]
 LEVELS = ("kind", "call", "op", "kernel", "module")
-MOST_LABELS = 8  # of a level, for which gains are computed
+MAX_LABELS = 8  # of a level, for which gains are computed
 NO_LABEL = 0
 
 
@@ -46,7 +46,7 @@ def gains(
         found, inverse = np.unique(of_edges[edges], return_inverse=True)
         on_path = np.bincount(inverse, graph.weights[edges], len(found))
         on_path[found == NO_LABEL] = 0
-        longest = np.argsort(-on_path, kind="stable")[: MOST_LABELS if level else len(Kind)]
+        longest = np.argsort(-on_path, kind="stable")[: MAX_LABELS if level else len(Kind)]
         candidates += [(level, int(found[at])) for at in longest if on_path[at] > 0]
     step_ns = int(graph.times[-1] - graph.times[0])
     lengths = lengths_without(graph, [labels[level] == label for level, label in candidates])

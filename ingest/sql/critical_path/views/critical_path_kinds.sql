@@ -10,7 +10,7 @@ CREATE MACRO critical_path_kinds() AS TABLE
         VALUES
         ('compute', 1, 'a compute kernel ran'),
         ('communication', 2, 'a communication kernel ran'),
-        ('copy', 3, 'a copy or set ran'),
+        ('copy', 3, 'a copy or memset ran'),
         ('host', 4, 'the host worked: in an operator or call, or in Python between them'),
         ('launch', 5, 'from a call to the start of its activity: under 30 µs, or within the call'),
         ('queue', 6, 'from the end of an activity to the next on its stream, if under 30 µs'),

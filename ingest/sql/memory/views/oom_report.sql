@@ -14,7 +14,7 @@
 -- reserved_bytes      memory held by the allocator, bytes
 -- active_bytes        reserved bytes that are in use or have a pending free
 -- free_bytes          reserved bytes that are free
--- largest_free_bytes  size of the largest free piece in one segment, bytes; null if no segments are
+-- largest_free_bytes  size of the largest free block in a segment, bytes; null if no segments are
 --                     known
 -- user_frame          line of the user's code that requested the memory
 -- top_owners          lines of code that held the most memory: (name, bytes, allocations), at most

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 from xdist.scheduler import LoadFileScheduling
 
 import ingest
+from ingest.formats import Source
 from tests.builders.events import Event
 from tests.chromium import launched
 from tests.command import Command
@@ -141,6 +142,40 @@ def shared_traces(tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """The same helper with a store that the tests of a file share: they add all runs only once."""
     directory = tmp_path_factory.mktemp("shared")
     return Traces(directory, ingest.Store(directory / "store"))
+
+
+class Ranks:
+    """Files that a test adds as the ranks of one run, which is faster than a run for each."""
+
+    def __init__(self, directory: Path, store: ingest.Store) -> None:
+        self.directory = directory
+        self.store = store
+
+    def add(self, *contents: Any) -> list[Source]:
+        """Add a run with a file of each content: text, bytes, or JSON. Return the files by rank."""
+        run = self.directory / f"run{len(self.store.run_ids())}"
+        run.mkdir()
+        for rank, content in enumerate(contents):
+            text = content if isinstance(content, str | bytes) else json.dumps(content)
+            file = run / f"t_rank{rank}.json"
+            file.write_bytes(text.encode() if isinstance(text, str) else text)
+        sources = sorted(self.store.add(run).sources, key=lambda source: source.rank or 0)
+        assert [source.rank for source in sources] == list(range(len(contents)))
+        return sources
+
+    def rows(self, query: str) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each rank. The first column of the query is the rank."""
+        found: dict[int, list[tuple[Any, ...]]] = {}
+        with ingest.connect(self.store.path) as connection:
+            for rank, *row in connection.sql(query).fetchall():
+                found.setdefault(rank, []).append(tuple(row))
+        return [found.get(rank, []) for rank in range(max(found) + 1)]
+
+
+@pytest.fixture
+def ranks(tmp_path: Path, store: ingest.Store) -> Ranks:
+    """A helper that adds files as the ranks of one run."""
+    return Ranks(tmp_path, store)
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 import ingest
 from benchmarks.fuzz import SAMPLES, Sample, damage_at_random, violations
 from ingest.formats import io
+from ingest.formats.kineto.chunks import LONG_PIECE
 from tests.builders.events import op
+from tests.conftest import Ranks
 
 pytestmark = pytest.mark.slow  # hundreds of damaged files
 A, B, C = (json.dumps(op(name, i)) for i, name in enumerate("abc"))
@@ -31,20 +33,12 @@ def counts_of(source: Any) -> dict[str, int]:
     return {"complete": source.complete, **source.other, **source.dropped}
 
 
-@pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Read:
+@pytest.fixture
+def read(ranks: Ranks) -> Read:
     """A function that adds a run with a file per rank, and returns the sources of the files."""
-    directory = tmp_path_factory.mktemp("bad")
-    store = ingest.Store(directory / "store")
 
     def added(*contents: str | bytes) -> list[Any]:
-        run = directory / f"run{len(store.run_ids())}"
-        run.mkdir()
-        for rank, content in enumerate(contents):
-            path = run / f"t_rank{rank}.json"
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        sources = sorted(store.add(run).sources, key=lambda source: source.rank)
-        assert [source.rank for source in sources] == list(range(len(contents)))
+        sources = ranks.add(*contents)
         for source in sources:
             assert source.events == sum(counts_of(source).values())
         return sources
@@ -78,13 +72,15 @@ def test_events_inside_arguments_stay_arguments(read: Read) -> None:
         assert source.metadata["traceName"] == "t"
 
 
-@pytest.mark.parametrize("count", [600, 200_000])
-def test_events_cut_into_many_pieces_are_complete(count: int, traces: Any) -> None:
-    listed = [{"a": i} for i in range(count)]
-    connection = traces.add([op("a"), op("long", args={"list": listed}), op("b"), op("c")])
-    [(args,)] = connection.sql("SELECT args FROM events WHERE name = 'long'").fetchall()
-    assert json.loads(args) == {"list": listed}
-    assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 4)]
+def test_events_cut_into_many_pieces_are_complete(read: Read, ranks: Ranks) -> None:
+    """The second event is longer than a piece can be (`LONG_PIECE`)."""
+    lists = [[{"a": i} for i in range(count)] for count in (600, 100_000)]
+    events = [json.dumps([op("a"), op("long", args={"list": li}), op("b")]) for li in lists]
+    assert len(events[1]) > LONG_PIECE
+    for source in read(*events):
+        assert (source.status, source.complete) == ("ok", 3)
+    rows = ranks.rows("SELECT rank, args FROM events WHERE name = 'long'")
+    assert [json.loads(args) for [(args,)] in rows] == [{"list": listed} for listed in lists]
 
 
 METADATA: list[dict[str, Any]] = [
@@ -182,39 +178,40 @@ def test_nested_metadata_of_any_depth_is_handled(read: Read) -> None:
         assert bool(source.warnings) == ("deep" not in source.metadata) == (depth > 200)
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        '"baseTimeNanoseconds": "abc"',
-        '"baseTimeNanoseconds": 1e300',
-        '"distributedInfo": {"rank": "x", "world_size": 1e10}',
-        '"distributedInfo": {"rank": -1, "world_size": 99999999999999999999}',
-        '"deviceProperties": [5, null, {"name": 5}]',
-        '"a\\ud800": "\\udc00"',
-        '"": "", "x": NaN, "y": 1e999, "x": -Infinity',
-    ],
+INVALID_METADATA = (
+    '"baseTimeNanoseconds": "abc"',
+    '"baseTimeNanoseconds": 1e300',
+    '"distributedInfo": {"rank": "x", "world_size": 1e10}',
+    '"distributedInfo": {"rank": -1, "world_size": 99999999999999999999}',
+    '"deviceProperties": [5, null, {"name": 5}]',
+    '"a\\ud800": "\\udc00"',
+    '"": "", "x": NaN, "y": 1e999, "x": -Infinity',
 )
-def test_invalid_metadata_does_not_affect_events(metadata: str, traces: Any) -> None:
-    connection = traces.add(f'{{{metadata}, "traceEvents": [{A}], "after": 1, {metadata}}}')
-    assert connection.sql("SELECT status, complete_events FROM sources").fetchall() == [("ok", 1)]
 
 
-@pytest.mark.parametrize(
-    "event",
-    [
-        json.dumps(op("lone surrogate \ud800")),
-        json.dumps(op("null \0 byte")),
-        json.dumps(op("a", args={"correlation": 2**64})),
-        json.dumps(op("a", args={"correlation": 1})).replace("1}}", "1e999}}"),
-        json.dumps(op("a", args={"n": 1})).replace("1}}", f"1{'0' * 5000}}}}}"),
-        json.dumps(op("a", pid=-1, tid=2**53 + 1)),
-        json.dumps(op("")),
-    ],
+def test_invalid_metadata_does_not_affect_events(read: Read) -> None:
+    texts = [f'{{{each}, "traceEvents": [{A}], "after": 1, {each}}}' for each in INVALID_METADATA]
+    for metadata, source in zip(INVALID_METADATA, read(*texts), strict=True):
+        assert (source.status, source.complete) == ("ok", 1), metadata
+
+
+UNUSUAL = (
+    json.dumps(op("lone surrogate \ud800")),
+    json.dumps(op("null \0 byte")),
+    json.dumps(op("a", args={"correlation": 2**64})),
+    json.dumps(op("a", args={"correlation": 1})).replace("1}}", "1e999}}"),
+    json.dumps(op("a", args={"n": 1})).replace("1}}", f"1{'0' * 5000}}}}}"),
+    json.dumps(op("a", pid=-1, tid=2**53 + 1)),
+    json.dumps(op("")),
 )
-def test_unusual_events_become_rows(event: str, traces: Any) -> None:
-    for name, parts in (("middle", [A, event, B]), ("last", [A, B, event])):
-        connection = traces.add("[" + ", ".join(parts) + "]", name)
-        assert connection.sql("SELECT complete_events FROM sources").fetchall()[-1] == (3,)
+
+
+def test_unusual_events_become_rows(read: Read, ranks: Ranks) -> None:
+    texts = [
+        "[" + ", ".join(events) + "]" for odd in UNUSUAL for events in ([A, odd, B], [A, B, odd])
+    ]
+    assert [source.complete for source in read(*texts)] == [3] * len(texts)
+    assert ranks.rows("SELECT rank, count(*) FROM events GROUP BY ALL") == [[(3,)]] * len(texts)
 
 
 def test_damaged_compressed_files_keep_all_events_before_the_damage(
@@ -223,26 +220,32 @@ def test_damaged_compressed_files_keep_all_events_before_the_damage(
     events = [json.dumps(op(f"{random.Random(i).random()}", i)) for i in range(3000)]
     text = '{"traceEvents": [' + ", ".join(events) + "]" + AFTER
     compressed = gzip.compress(text.encode())
-    [cut] = read(compressed[: len(compressed) // 2])
+    damaged_at = len(compressed) // 2
+    garbage = compressed[:damaged_at] + b"\xff" * 100 + compressed[damaged_at + 100 :]
+    cut, damaged, *others = read(
+        compressed[:damaged_at],
+        garbage,
+        compressed[:-8],
+        compressed[:-8] + b"\0" * 4 + compressed[-4:],
+        compressed + b"junk",
+        gzip.compress(text[:999].encode()) + gzip.compress(text[999:].encode()),
+    )
     assert cut.status == "truncated"
     assert 1000 < cut.complete < 2000
     lost = cut.json_bytes - len('{"traceEvents": [' + ", ".join(events[: cut.complete]))
     assert cut.warnings[0].startswith("the file ends inside traceEvents: ")
     assert int(cut.warnings[0].split(": ")[1].split()[0].replace(",", "")) in (lost, lost - 2)
 
-    damaged_at = len(compressed) // 2
-    garbage = compressed[:damaged_at] + b"\xff" * 100 + compressed[damaged_at + 100 :]
-    [source] = read(garbage)
-    assert (source.status, source.complete >= cut.complete) == ("truncated", True)
-    assert "damaged at byte" in source.warnings[0]
+    assert (damaged.status, damaged.complete >= cut.complete) == ("truncated", True)
+    assert "damaged at byte" in damaged.warnings[0]
 
-    for name, content, status in (
-        ("no checksum", compressed[:-8], "truncated"),
-        ("other checksum", compressed[:-8] + b"\0" * 4 + compressed[-4:], "truncated"),
-        ("junk", compressed + b"junk", "ok"),
-        ("members", gzip.compress(text[:999].encode()) + gzip.compress(text[999:].encode()), "ok"),
-    ):
-        [source] = read(content)
+    kinds = {
+        "no checksum": "truncated",
+        "other checksum": "truncated",
+        "junk": "ok",
+        "members": "ok",
+    }
+    for (name, status), source in zip(kinds.items(), others, strict=True):
         assert (source.status, source.complete) == (status, 3000), name
         assert source.metadata["baseTimeNanoseconds"] == BASE
         assert bool(source.warnings) == (name != "members")
@@ -279,7 +282,7 @@ def test_rows_and_drops_add_up_on_every_undamaged_sample(
 
 @pytest.mark.usefixtures("block_size")
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(name=st.sampled_from(SAMPLES), seed=st.integers(0, 2**32))
 @example(name="malformed/misc_badmeta.json", seed=13830)  # no event remains

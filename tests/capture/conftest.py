@@ -38,7 +38,8 @@ socket.socket.connect = refuse
 """
 
 CAPTURE = "from capture.cli.main import main; main()"
-SERVER = "import runpy; runpy.run_module('tests.capture.server')"
+SERVER = "import runpy; runpy.run_module('tests.capture.server', run_name='__main__')"
+PIPELINES = ("Flux", "StableDiffusion3", "StableDiffusion")
 PATIENCE_S = 600
 
 
@@ -70,36 +71,69 @@ def run_capture(run_python: Callable[..., Finished]) -> Callable[..., Finished]:
     return run
 
 
-@pytest.fixture(scope="session")
-def run_loaded_capture(capture_extra: None) -> Iterator[Callable[..., Finished]]:
-    """A function that runs `capture` in a fork of a process that has imported diffusers."""
-    server = subprocess.Popen(
-        [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER],
-        cwd=ROOT,
-        env={**os.environ, **ENVIRONMENT},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+class Forks:
+    """A process that has imported `modules`. Its forks run Python programs."""
 
-    def run(*arguments: str) -> Finished:
-        assert server.stdin
-        assert server.stdout
+    def __init__(self, *modules: str) -> None:
+        self._server = subprocess.Popen(
+            [sys.executable, "-c", PRELUDE.format(absent=()) + SERVER, *modules],
+            cwd=ROOT,
+            env={**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, cwd: Path = ROOT, **environment: str) -> Finished:
+        """Run `python` with these arguments, which begin with `-m` or a script, in a fork."""
+        assert self._server.stdin
+        assert self._server.stdout
         with tempfile.TemporaryDirectory() as directory:
             written = [Path(directory, name) for name in ("stdout", "stderr")]
-            print(json.dumps([*map(str, written), *arguments]), file=server.stdin, flush=True)
-            assert select.select([server.stdout], [], [], PATIENCE_S)[0], (
+            request = [*map(str, (*written, cwd)), environment, *arguments]
+            print(json.dumps(request), file=self._server.stdin, flush=True)
+            assert select.select([self._server.stdout], [], [], PATIENCE_S)[0], (
                 "the server does not answer"
             )
-            code = server.stdout.readline()
-            assert code, f"the server ended with {server.wait()}"
+            code = self._server.stdout.readline()
+            assert code, f"the server ended with {self._server.wait()}"
             return Finished(arguments, int(code), *(file.read_text() for file in written))
 
-    yield run
-    try:
-        server.communicate(timeout=60)
-    finally:
-        server.kill()
+    def end(self) -> None:
+        """End the process."""
+        try:
+            self._server.communicate(timeout=60)
+        finally:
+            self._server.kill()
+
+
+@pytest.fixture(scope="session")
+def with_torch(capture_extra: None) -> Iterator[Callable[..., Finished]]:
+    """A function that runs Python in a fork of a process that has imported torch.
+
+    Programs whose import of torch is not tested run faster this way.
+    """
+    forks = Forks("torch", "torch._dynamo")
+    yield forks.run
+    forks.end()
+
+
+@pytest.fixture(scope="session")
+def with_diffusers(capture_extra: None) -> Iterator[Callable[..., Finished]]:
+    """A function that runs Python in a fork of a process that has imported diffusers."""
+    forks = Forks(*(f"diffusers:{pipeline}Pipeline" for pipeline in PIPELINES))
+    yield forks.run
+    forks.end()
+
+
+@pytest.fixture(scope="session")
+def run_loaded_capture(with_diffusers: Callable[..., Finished]) -> Callable[..., Finished]:
+    """A function that runs `capture` in a fork of a process that has imported diffusers."""
+
+    def run(*arguments: str) -> Finished:
+        return with_diffusers("-m", "capture", *arguments)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,11 @@
 
 import gzip
 import json
+from collections.abc import Callable
 
 import pytest
 
 from tests.capture.captured import Captured, events
-from tests.capture.test_scripts import run
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
 SETUP = """
@@ -17,21 +17,26 @@ def call(): model(torch.ones(2, 4))
 """
 
 
-def captured(script, tmp_path, *flags):
-    """Run the script with and without capture. Assert equal output and return the run."""
-    (tmp_path / "own.py").write_text(SETUP + script)
-    plain = run("own.py", cwd=tmp_path)
-    done = run("-m", "capture", "run", *flags, "--out", "run", "--", "own.py", cwd=tmp_path)
-    assert (plain.returncode, plain.stdout) == (done.returncode, done.stdout), done.stderr
-    return Captured.read(tmp_path / "run")
+@pytest.fixture
+def recorded(with_torch, tmp_path) -> Callable[[str], Captured]:
+    """A function that runs a script with and without capture, with equal output."""
+
+    def run(script: str) -> Captured:
+        (tmp_path / "own.py").write_text(SETUP + script)
+        capture = ("-m", "capture", "run", "--out", "run", "--")
+        plain, done = (with_torch(*words, "own.py", cwd=tmp_path) for words in ((), capture))
+        assert (plain.returncode, plain.stdout) == (done.returncode, done.stdout), done.stderr
+        return Captured.read(tmp_path / "run")
+
+    return run
 
 
 def linears(path) -> int:
     return sum(event.get("name") == "aten::linear" for event in events(path))
 
 
-def test_an_exported_trace_is_copied_and_the_earlier_recording_kept(tmp_path):
-    captured(
+def test_an_exported_trace_is_copied_and_the_earlier_recording_kept(recorded, tmp_path):
+    recorded(
         """
 call()
 with profile(activities=[ProfilerActivity.CPU]) as own:
@@ -39,8 +44,7 @@ with profile(activities=[ProfilerActivity.CPU]) as own:
 own.export_chrome_trace("mine.json")
 try: own.export_chrome_trace("again.json")
 except RuntimeError as error: print(error)
-""",
-        tmp_path,
+"""
     )
 
     before = tmp_path / "run" / "own-rank0.trace.json.gz"
@@ -49,8 +53,8 @@ except RuntimeError as error: print(error)
     assert gzip.decompress(own.read_bytes()) == (tmp_path / "mine.json").read_bytes()
 
 
-def test_each_exported_cycle_becomes_a_trace(tmp_path):
-    captured(
+def test_each_exported_cycle_becomes_a_trace(recorded, tmp_path):
+    recorded(
         """
 def ready(own): own.export_chrome_trace(f"cycle{own.step_num}.json.gz")
 plan = schedule(wait=1, warmup=1, active=2, repeat=2)
@@ -58,8 +62,7 @@ with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=re
     for _ in range(9):
         call()
         own.step()
-""",
-        tmp_path,
+"""
     )
 
     # The first session was recorded during the wait.
@@ -75,28 +78,26 @@ with profile(activities=[ProfilerActivity.CPU], schedule=plan, on_trace_ready=re
         "with torch.autograd.profiler.profile() as own:",
     ],
 )
-def test_a_session_that_is_not_exported_is_saved(session, tmp_path):
-    done = captured(
+def test_a_session_that_is_not_exported_is_saved(session, recorded, tmp_path):
+    done = recorded(
         f"""
 {session}
     for _ in range(3): call()
 print([event.count for event in own.key_averages() if event.key == "aten::linear"])
-""",
-        tmp_path,
+"""
     )
 
     assert len(done.named("aten::linear")) == 3
     assert json.loads((tmp_path / "run" / "run.json").read_text())["name"] == "own"
 
 
-def test_a_session_records_all_steps_after_the_recording_has_ended(tmp_path):
-    captured(
+def test_a_session_records_all_steps_after_the_recording_has_ended(recorded, tmp_path):
+    recorded(
         """
 for _ in range(12): call()
 with profile(activities=[ProfilerActivity.CPU]) as own:
     for _ in range(20): call()
-""",
-        tmp_path,
+"""
     )
 
     before = tmp_path / "run" / "own-rank0.trace.json.gz"
@@ -104,15 +105,14 @@ with profile(activities=[ProfilerActivity.CPU]) as own:
     assert (linears(before), linears(own)) == (10, 20)
 
 
-def test_a_session_can_be_exported_after_the_next_one(tmp_path):
-    captured(
+def test_a_session_can_be_exported_after_the_next_one(recorded, tmp_path):
+    recorded(
         """
 with profile(activities=[ProfilerActivity.CPU]) as first: call()
 with profile(activities=[ProfilerActivity.CPU]) as second: call(); call()
 first.export_chrome_trace("first.json")
 second.export_chrome_trace("second.json.gz")
-""",
-        tmp_path,
+"""
     )
 
     traces = [tmp_path / "run" / f"own-rank0{cycle}.trace.json.gz" for cycle in ("", "-cycle2")]

@@ -9,7 +9,6 @@ import ingest
 from capture import Profiler
 from ingest.errors import ProfileError
 from tests.capture.captured import Captured
-from tests.capture.test_scripts import run
 from tests.ingest.sql.stages import stages_in_python
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
@@ -219,14 +218,14 @@ def test_a_recompilation_has_its_reason_and_times(recompiled: Captured, store):
     assert (compilations, recompiles) == (1, 1)
 
 
-def test_a_compilation_in_a_wait_step_is_not_measured(capture_extra, store, tmp_path):
+def test_a_compilation_in_a_wait_step_is_not_measured(with_torch, store, tmp_path):
     script = tmp_path / "waits.py"
     script.write_text(
         "import torch\nmodel = torch.compile(torch.nn.Linear(4, 4), backend='aot_eager')\n"
         "for _ in range(4): model(torch.ones(2, 4))"
     )
     schedule = ["--profile-wait", "1", "--profile-warmup", "0", "--profile-active", "2"]
-    done = run(
+    done = with_torch(
         *("-m", "capture", "run", *schedule, "--out", "run", "--", str(script)), cwd=tmp_path
     )
 

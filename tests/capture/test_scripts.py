@@ -27,9 +27,10 @@ RANKS = """
 import os, torch, torch.distributed as dist
 import capture
 dist.init_process_group("gloo")
-with capture.Profiler(output_dir="both", name="two", with_stack=False) as profiler:
-    dist.all_reduce(torch.ones(4))
-    dist.barrier()
+for _ in range(2):
+    with capture.Profiler(output_dir="both", name="two", with_stack=False):
+        dist.all_reduce(torch.ones(4))
+        dist.barrier()
 dist.destroy_process_group()
 os._exit(0)  # without capture, torch 2.13 with gloo and its profiler aborts at 1 of 70 exits
 """
@@ -49,20 +50,23 @@ def run(*command: str, cwd: Path, **environment: str) -> Finished:
 
 
 @pytest.mark.parametrize(
-    ("example", "arguments", "traces"),
+    ("example", "loaded", "arguments", "traces"),
     [
-        ("plain_script", ["--profile"], {"plain-rank0": [1, 2, 3]}),
-        ("diffusers_script", ["--profile"], {"flux-rank0": [1, 2, 3]}),
+        ("plain_script", "with_torch", ["--profile"], {"plain-rank0": [1, 2, 3]}),
+        ("diffusers_script", "with_diffusers", ["--profile"], {"flux-rank0": [1, 2, 3]}),
         (
             "training_loop",
+            "with_torch",
             [],
             {"training-rank0-cycle1": [2, 3], "training-rank0-cycle2": [6, 7]},
         ),
     ],
 )
-def test_an_example_records_its_steps(example, arguments, traces, tmp_path):
+def test_an_example_records_its_steps(example, loaded, arguments, traces, request, tmp_path):
     script = str(ROOT / "examples" / f"{example}.py")
-    done = run(script, *arguments, cwd=tmp_path, TRACEHOUSE_PROFILE_DIR=str(tmp_path / "runs"))
+    runs = str(tmp_path / "runs")
+    run_loaded = request.getfixturevalue(loaded)
+    done = run_loaded(script, *arguments, cwd=tmp_path, TRACEHOUSE_PROFILE_DIR=runs)
 
     assert done.returncode == 0, done.stderr
     directory = Path(done.stdout.splitlines()[-1])
@@ -73,22 +77,31 @@ def test_an_example_records_its_steps(example, arguments, traces, tmp_path):
         assert marks == {f"ProfilerStep#{number}" for number in steps}
 
 
-@pytest.mark.parametrize("example", ["plain_script", "diffusers_script"])
-def test_an_example_without_the_flag_leaves_nothing(example, tmp_path):
-    done = run(str(ROOT / "examples" / f"{example}.py"), cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("example", "loaded"),
+    [("plain_script", "with_torch"), ("diffusers_script", "with_diffusers")],
+)
+def test_an_example_without_the_flag_leaves_nothing(example, loaded, request, tmp_path):
+    run_loaded = request.getfixturevalue(loaded)
+    done = run_loaded(str(ROOT / "examples" / f"{example}.py"), cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unmodified_script_is_profiled(tmp_path):
-    (tmp_path / "mine.py").write_text(MODEL)
+    """Torch is not imported before the script imports it, so the script can configure it."""
+    (tmp_path / "mine.py").write_text(
+        "import os, sys\nprint('torch' in sys.modules)\nos.environ['OMP_NUM_THREADS'] = '1'\n"
+        + MODEL
+        + "print(torch.get_num_threads())"
+    )
     token = "hf_abcdefghijklmnopqrstuv"
     command = ["-m", "capture", "run", "--out", "run", "--", "mine.py", "--token", token, "--steps"]
     done = run(*command, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"--token {token} --steps"]
+    assert done.stdout.splitlines() == ["False", f"--token {token} --steps", "1"]
     assert f"capture: {tmp_path / 'run'}" in done.stderr
     captured = Captured.read(tmp_path / "run")
     assert captured.steps == [f"ProfilerStep#{number}" for number in range(3)]
@@ -110,9 +123,9 @@ def test_an_unmodified_script_is_profiled(tmp_path):
     ],
     ids=" ".join,
 )
-def test_a_program_can_be_named_in_several_forms(command, tmp_path):
+def test_a_program_can_be_named_in_several_forms(command, with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
-    done = run("-m", "capture", *command, cwd=tmp_path, TRACEHOUSE_PROFILE_DIR="runs")
+    done = with_torch("-m", "capture", *command, cwd=tmp_path, TRACEHOUSE_PROFILE_DIR="runs")
 
     assert (done.returncode, done.stdout) == (0, "--its 1\n"), done.stderr
     [trace] = tmp_path.glob("**/mine-rank0.trace.json.gz")
@@ -137,13 +150,15 @@ def test_a_wrong_program_is_an_error_with_usage(command, text, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_calls_of_a_model_in_a_loop_are_steps(tmp_path):
+def test_calls_of_a_model_in_a_loop_are_steps(with_torch, tmp_path):
     (tmp_path / "infer.py").write_text(
         "import torch\nmodel = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
         "for _ in range(6): model(torch.ones(2, 4))"
     )
     schedule = ["--profile-wait", "1", "--profile-warmup", "1", "--profile-active", "2"]
-    done = run(*("-m", "capture", "run", *schedule, "--out", "run", "--", "infer.py"), cwd=tmp_path)
+    done = with_torch(
+        *("-m", "capture", "run", *schedule, "--out", "run", "--", "infer.py"), cwd=tmp_path
+    )
 
     assert done.returncode == 0, done.stderr
     captured = Captured.read(tmp_path / "run")
@@ -153,12 +168,14 @@ def test_calls_of_a_model_in_a_loop_are_steps(tmp_path):
 
 
 @pytest.mark.parametrize(("flags", "linears"), [([], 10), (["--from-start"], 20)])
-def test_a_recording_ends_after_enough_steps(flags, linears, tmp_path):
+def test_a_recording_ends_after_enough_steps(flags, linears, with_torch, tmp_path):
     (tmp_path / "infer.py").write_text(
         "import torch\nmodel = torch.nn.Linear(4, 4)\n"
         "for _ in range(20): model(torch.ones(2, 4))\nprint('done')"
     )
-    done = run("-m", "capture", "run", *flags, "--out", "run", "--", "infer.py", cwd=tmp_path)
+    done = with_torch(
+        "-m", "capture", "run", *flags, "--out", "run", "--", "infer.py", cwd=tmp_path
+    )
 
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     captured = Captured.read(tmp_path / "run")
@@ -167,16 +184,6 @@ def test_a_recording_ends_after_enough_steps(flags, linears, tmp_path):
     if not flags:
         assert len(captured.run["profiled_step_times_ns"]) == 10
         assert "steps       10 (calls)" in done.stderr
-
-
-def test_torch_is_not_imported_before_the_script_imports_it(tmp_path):
-    (tmp_path / "threads.py").write_text(
-        "import os, sys\nprint('torch' in sys.modules)\nos.environ['OMP_NUM_THREADS'] = '1'\n"
-        "import torch\nprint(torch.get_num_threads())\ntorch.nn.Linear(2, 2)(torch.ones(2))"
-    )
-    done = run("-m", "capture", "run", "--out", "run", "--", "threads.py", cwd=tmp_path)
-
-    assert (done.returncode, done.stdout) == (0, "False\n1\n"), done.stderr
 
 
 def test_from_start_records_everything_and_keeps_the_exit_code(tmp_path):
@@ -192,11 +199,13 @@ def test_from_start_records_everything_and_keeps_the_exit_code(tmp_path):
     assert captured.run["error"] == "SystemExit: 7"
 
 
-def test_everything_is_recorded_if_module_calls_cannot_be_observed(tmp_path):
+def test_everything_is_recorded_if_module_calls_cannot_be_observed(with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
-    run_it = "from capture.cli.main import main; main(['run', '--out', 'run', 'mine.py'])"
-    absent = "from capture.scripts import calls; calls.NAME = '_absent'; "
-    done = run("-c", absent + run_it, cwd=tmp_path)
+    (tmp_path / "absent.py").write_text(
+        "from capture.cli.main import main\nfrom capture.scripts import calls\n"
+        "calls.NAME = '_absent'\nmain(['run', '--out', 'run', 'mine.py'])"
+    )
+    done = with_torch("absent.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
     assert "cannot observe module calls" in done.stderr
@@ -218,25 +227,26 @@ def test_a_traceback_starts_in_the_script(tmp_path):
     assert Captured.read(tmp_path / "run").run["error"] == "ValueError: mine"
 
 
-@pytest.mark.parametrize(
-    ("imported", "text"), [("torch", "--from-start"), ("sys", "did not import torch")]
-)
-def test_a_script_without_module_calls_gets_a_reason(imported, text, tmp_path):
-    (tmp_path / "plain.py").write_text(f"import {imported}\nprint('mine')")
-    done = run("-m", "capture", "run", "--out", "run", "--", "plain.py", cwd=tmp_path)
+@pytest.mark.parametrize("has_torch", [True, False])
+def test_a_script_without_module_calls_gets_a_reason(has_torch, with_torch, tmp_path):
+    (tmp_path / "plain.py").write_text("print('mine')")
+    capture = ("-m", "capture", "run", "--out", "run", "--", "plain.py")
+    done = (with_torch if has_torch else run)(*capture, cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "mine\n")
-    assert text in done.stderr.splitlines()[-1]
+    reason = "--from-start" if has_torch else "did not import torch"
+    assert reason in done.stderr.splitlines()[-1]
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_valid_files(number, tmp_path):
+def test_a_signal_leaves_valid_files(number, with_torch, tmp_path):
     (tmp_path / "stops.py").write_text(
         MODEL + f"import os, time; sys.stdout.flush(); os.kill(os.getpid(), {number:d})\n"
         "time.sleep(60)"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "stops.py", cwd=tmp_path)
+    capture = ("-m", "capture", "run", "--out", "run", "--", "stops.py")
+    done = (run if number == signal.SIGINT else with_torch)(*capture, cwd=tmp_path)
 
     assert done.returncode == -number, done.stderr
     assert f"capture: {tmp_path / 'run'}" in done.stderr
@@ -247,16 +257,16 @@ def test_a_signal_leaves_valid_files(number, tmp_path):
 
 
 @pytest.mark.parametrize("code", [0, 5])
-def test_a_program_that_ends_by_os_exit_is_recorded(code, tmp_path):
+def test_a_program_that_ends_by_os_exit_is_recorded(code, with_torch, tmp_path):
     (tmp_path / "leaves.py").write_text(MODEL + f"import os\nsys.stdout.flush(); os._exit({code})")
-    done = run("-m", "capture", "run", "--out", "run", "--", "leaves.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "leaves.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (code, "\n"), done.stderr
     assert "steps       3 (optimizer)" in done.stderr
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
-def test_the_optimizer_defines_steps_even_after_earlier_calls(tmp_path):
+def test_the_optimizer_defines_steps_even_after_earlier_calls(with_torch, tmp_path):
     """The program accumulates gradients: four calls make a step."""
     (tmp_path / "accumulates.py").write_text(
         "import torch\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
@@ -265,7 +275,7 @@ def test_the_optimizer_defines_steps_even_after_earlier_calls(tmp_path):
         "    model(torch.ones(2, 4)).sum().backward()\n"
         "    if n % 4 == 3: optimizer.step()"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "accumulates.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "accumulates.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     captured = Captured.read(tmp_path / "run")
@@ -274,16 +284,16 @@ def test_the_optimizer_defines_steps_even_after_earlier_calls(tmp_path):
     assert len(captured.run["profiled_step_times_ns"]) == 3
 
 
-def test_a_schedule_that_records_no_step_is_an_error(tmp_path):
+def test_a_schedule_that_records_no_step_is_an_error(with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     command = ["-m", "capture", "run", "--profile-wait", "50", "--out", "run", "--", "mine.py"]
-    done = run(*command, cwd=tmp_path)
+    done = with_torch(*command, cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "\n")
     assert "--profile-wait" in done.stderr.splitlines()[-1]
 
 
-def test_sigterm_waits_until_a_trace_is_written(tmp_path):
+def test_sigterm_waits_until_a_trace_is_written(with_torch, tmp_path):
     (tmp_path / "stops.py").write_text(
         "import os, signal, threading, time, torch\nmodel = torch.nn.Linear(4, 4)\n"
         "def stop():\n"
@@ -295,7 +305,9 @@ def test_sigterm_waits_until_a_trace_is_written(tmp_path):
         "many = Many()\nfor _ in range(9): many(torch.ones(2, 4))\ntime.sleep(60)"
     )
     schedule = ["--profile-warmup", "0", "--profile-active", "1", "--profile-repeat", "0"]
-    done = run(*("-m", "capture", "run", *schedule, "--out", "run", "--", "stops.py"), cwd=tmp_path)
+    done = with_torch(
+        *("-m", "capture", "run", *schedule, "--out", "run", "--", "stops.py"), cwd=tmp_path
+    )
 
     assert done.returncode == -signal.SIGTERM, done.stderr
     assert "another torch profiler" not in done.stderr
@@ -304,56 +316,56 @@ def test_sigterm_waits_until_a_trace_is_written(tmp_path):
     assert len(events(tmp_path / "run" / "stops-rank0-cycle1.trace.json.gz")) > 5000
 
 
-def test_a_program_may_close_stderr(tmp_path):
+def test_a_program_may_close_stderr(with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL + "sys.stderr.close()")
-    done = run("-m", "capture", "run", "--out", "run", "--", "mine.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "mine.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "\n")
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
-def test_the_sigterm_handler_of_a_script_is_kept(tmp_path):
+def test_the_sigterm_handler_of_a_script_is_kept(with_torch, tmp_path):
     (tmp_path / "handles.py").write_text(
         "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: print('mine'))\n"
         + MODEL
         + "os.kill(os.getpid(), signal.SIGTERM)\nprint('goes on')"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "handles.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "handles.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "\nmine\ngoes on\n")
 
 
-def test_a_script_that_works_on_other_threads_gets_a_reason(tmp_path):
+def test_a_script_that_works_on_other_threads_gets_a_reason(with_torch, tmp_path):
     (tmp_path / "threads.py").write_text(
         "import threading, torch\nmodel = torch.nn.Linear(4, 4)\n"
         "worker = threading.Thread(target=lambda: model(torch.ones(2, 4)))\n"
         "worker.start(); worker.join(); print('done')"
     )
     capture = ["-m", "capture", "run", "--out", "run"]
-    done = run(*capture, "--", "threads.py", cwd=tmp_path)
+    done = with_torch(*capture, "--", "threads.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "done\n")
     assert "use --from-start to record all threads" in done.stderr.splitlines()[-1]
-    done = run(*capture, "--from-start", "--", "threads.py", cwd=tmp_path)
+    done = with_torch(*capture, "--from-start", "--", "threads.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert len(Captured.read(tmp_path / "run").named("aten::linear")) == 1
 
 
-def test_a_fork_that_ends_leaves_the_run_to_its_parent(tmp_path):
+def test_a_fork_that_ends_leaves_the_run_to_its_parent(with_torch, tmp_path):
     (tmp_path / "forks.py").write_text(
         "import os, signal, sys\ndef fork():\n"
         "    if os.fork() == 0: sys.exit(3 if signal.getsignal(15) == signal.SIG_DFL else 4)\n"
         "    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)\n"
         f"fork()\n{MODEL}fork()\n"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "forks.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "forks.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "3\n\n3\n"), done.stderr
     assert "Exception ignored" not in done.stderr
     assert Captured.read(tmp_path / "run").named("aten::linear")
 
 
-def test_modes_and_tracers_of_the_program_do_not_see_step_labels(tmp_path):
+def test_modes_and_tracers_of_the_program_do_not_see_step_labels(with_torch, tmp_path):
     (tmp_path / "modes.py").write_text(
         "import torch\nfrom torch.fx.experimental.proxy_tensor import make_fx\n"
         "from torch.utils._python_dispatch import TorchDispatchMode\n"
@@ -366,8 +378,8 @@ def test_modes_and_tracers_of_the_program_do_not_see_step_labels(tmp_path):
         "print(torch.jit.trace(twice, x).graph)\nprint(make_fx(twice)(x).code)\n"
         "with Printing(): twice(x); twice(x)\n"
     )
-    plain = run("modes.py", cwd=tmp_path)
-    done = run("-m", "capture", "run", "--out", "run", "--", "modes.py", cwd=tmp_path)
+    plain = with_torch("modes.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "modes.py", cwd=tmp_path)
 
     assert (plain.returncode, done.returncode) == (0, 0), done.stderr
     assert done.stdout == plain.stdout
@@ -375,7 +387,7 @@ def test_modes_and_tracers_of_the_program_do_not_see_step_labels(tmp_path):
 
 
 @pytest.mark.parametrize(("before", "steps"), [("", 6), ("model(torch.ones(2, 4))", 7)])
-def test_each_denoising_step_is_a_step(before, steps, tmp_path):
+def test_each_denoising_step_is_a_step(before, steps, with_torch, tmp_path):
     """The test uses a stand-in for diffusers. Work before its import is a separate step."""
     module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
     module.parent.mkdir(parents=True)
@@ -392,7 +404,7 @@ def test_each_denoising_step_is_a_step(before, steps, tmp_path):
         "from diffusers.pipelines.pipeline_utils import DiffusionPipeline\n"
         "for _ in range(2): DiffusionPipeline()(model, torch.ones(2, 4))\n"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "late.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "late.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     captured = Captured.read(tmp_path / "run")
@@ -402,7 +414,7 @@ def test_each_denoising_step_is_a_step(before, steps, tmp_path):
     assert captured.run["steps_from"] == "denoising"
 
 
-def test_a_function_with_labels_can_be_scripted_during_a_recording(tmp_path):
+def test_a_function_with_labels_can_be_scripted_during_a_recording(with_torch, tmp_path):
     (tmp_path / "labels.py").write_text(
         "import torch\nfrom torch.autograd.profiler import record_function\n"
         + MODEL
@@ -410,33 +422,33 @@ def test_a_function_with_labels_can_be_scripted_during_a_recording(tmp_path):
         "print(torch.jit.script(labelled)(torch.ones(2)))\n"
         "with record_function('a \"quoted\" label'): pass\n"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "labels.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "labels.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "\ntensor([2., 2.])\n"), done.stderr
     captured = Captured.read(tmp_path / "run")
     assert captured.named("scripted|a 'quoted' label")[1:]
 
 
-def test_a_capture_profiler_in_the_program_takes_over(tmp_path):
+def test_a_capture_profiler_in_the_program_takes_over(with_torch, tmp_path):
     (tmp_path / "ours.py").write_text(
         "import torch, capture\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
         "with capture.Profiler(output_dir='theirs'): model(torch.ones(2, 4))"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "ours.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "ours.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     for directory in ("run", "theirs"):
         assert len(Captured.read(tmp_path / directory).named("aten::linear")) == 1
 
 
-def test_a_recording_ends_if_the_process_grows(tmp_path):
+def test_a_recording_ends_if_the_process_grows(with_torch, tmp_path):
     (tmp_path / "grows.py").write_text(
         "import time, torch\nheld = []\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
         "while torch.autograd.profiler._is_profiler_enabled and len(held) < 100:\n"
         "    held.append(bytearray(20 << 20))\n    time.sleep(0.2)\n"
         "torch.ones(3).cumsum(0)\nprint('done')"
     )
-    done = run("-m", "capture", "run", "--out", "run", "--", "grows.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "grows.py", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "the process has grown by 100 MiB" in done.stderr
@@ -445,13 +457,13 @@ def test_a_recording_ends_if_the_process_grows(tmp_path):
     assert not captured.named("aten::cumsum")
 
 
-def test_a_failed_recording_does_not_affect_the_program(tmp_path):
+def test_a_failed_recording_does_not_affect_the_program(with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(
         "import shutil, warnings\nwarnings.simplefilter('error')\n"
         + MODEL.replace("model(torch", "shutil.rmtree('run', ignore_errors=True); model(torch")
         + "print('done')"
     )
-    done = run(
+    done = with_torch(
         *("-m", "capture", "run", "--profile-active", "1", "--out", "run", "--", "mine.py"),
         cwd=tmp_path,
     )
@@ -468,9 +480,9 @@ def test_arguments_after_the_program_belong_to_it(tmp_path):
         assert done.stdout == "['mine.py', '--', '--x']\n"
 
 
-def test_ingest_adds_the_run_to_a_store(tmp_path):
+def test_ingest_adds_the_run_to_a_store(with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
-    done = run(
+    done = with_torch(
         *("-m", "capture", "run", "--ingest", "store", "--out", "run", "--", "mine.py"),
         cwd=tmp_path,
     )
@@ -479,13 +491,13 @@ def test_ingest_adds_the_run_to_a_store(tmp_path):
     assert len(list(tmp_path.glob("store/runs/*/run_id=mine-*/ops.parquet"))) == 1
 
 
-def test_two_ranks_write_into_one_directory(tmp_path):
+def test_two_ranks_write_into_one_directory(with_torch, tmp_path):
     (tmp_path / "ranks.py").write_text(RANKS)
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "ranks.py"]
-    for directory in ("both", "both-2"):
-        done = run(*launch, cwd=tmp_path, OMP_NUM_THREADS="1")
+    done = with_torch(*launch, cwd=tmp_path, OMP_NUM_THREADS="1")
 
-        assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stderr
+    for directory in ("both", "both-2"):  # the second recording finds the first one
         names = {path.name for path in (tmp_path / directory).iterdir()}
         traces = {f"two-rank{rank}.trace.json.gz" for rank in (0, 1)}
         assert names == traces | {"run.json", "rank0.json", "rank1.json"}
@@ -493,11 +505,11 @@ def test_two_ranks_write_into_one_directory(tmp_path):
     assert (captured.run["rank"], captured.run["world_size"]) == (0, 2)
 
 
-def test_a_launcher_can_start_capture_on_each_rank(tmp_path):
+def test_a_launcher_can_start_capture_on_each_rank(with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     capture = ["-m", "capture", "run", "--out", "both", "--", "mine.py"]
-    done = run(*launcher, *capture, cwd=tmp_path, OMP_NUM_THREADS="1")
+    done = with_torch(*launcher, *capture, cwd=tmp_path, OMP_NUM_THREADS="1")
 
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (tmp_path / "both").iterdir()}

@@ -31,7 +31,7 @@ def show(pair: Pair, metrics: pd.DataFrame) -> None:
         _parts(pair, parts.loc["wall"], changed.reindex(by_size))
         text = "The changes of the parts add up to the change of the wall time."
         if left_out := int(parts["is_part"].sum()) - len(changed):
-            text += f" {formatting.counted(left_out, 'part')} without a change left out."
+            text += f" Left out: {formatting.counted(left_out, 'part')} without a change."
         st.caption(text)
     every = st.expander("All metrics", key="all-metrics", on_change="rerun")
     if every.open:

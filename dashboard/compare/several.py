@@ -96,5 +96,5 @@ def _note(pair: Pair, frame: pd.DataFrame, picked: Sequence[str]) -> str:
         )
     if absent := len({*picked} - {*frame["run_id"]}):
         of_rank = "" if pair.rank is None else f" for rank {pair.rank}"
-        text += f" {formatting.counted(absent, 'picked run')} without times{of_rank} left out."
+        text += f" Left out: {formatting.counted(absent, 'picked run')} without times{of_rank}."
     return text

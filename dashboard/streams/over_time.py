@@ -50,8 +50,8 @@ def _drawn(frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 STRIPS = Strips(
-    "Each queue and each kind of copy has a separate scale. Hover to see values. Only "
-    f"the {MAX_STREAMS} streams with the longest queues are drawn.",
+    "Each queue and each kind of copy has a separate scale. Hover to see values. "
+    f"Queues are drawn for up to {MAX_STREAMS} streams, those with the longest queues.",
     _queries,
     _drawn,
 )

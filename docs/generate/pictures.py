@@ -22,7 +22,7 @@ SNAPSHOT = "train_ctx512"
 MODEL = "h100_owlv2"
 # For each picture: the page, the height in pixels, and the theme.
 PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
-    "overview": (f"overview?run={{{WORKERS}}}", 800, "light"),
+    "overview": (f"overview?run={{{WORKERS}}}", 1180, "light"),
     "operators": (f"operators?run={{{WORKERS}}}&name=aten::conv2d", 900, "light"),
     "timeline": (f"timeline?run={{{WORKERS}}}", 1150, "light"),
     "streams": (f"streams?run={{{WORKERS}}}", 1050, "light"),
@@ -31,7 +31,9 @@ PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),
 }
 WIDTH = 1400
-PERFETTO_MS = 5_000
+PERFETTO = "iframe[src*='/perfetto/view']"
+FIRST_TRACK = "steps, idle time and critical path"
+PERFETTO_MS = 5_000  # time to draw, after the first track is there
 STORE = "store"
 DRAWN = """() =>
     document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning'
@@ -51,6 +53,8 @@ def main(samples: Path) -> None:
                 tab.goto(f"{address}/{page.format(**runs)}")
                 _settle(tab)
                 if name == "timeline":
+                    perfetto = tab.frame_locator(PERFETTO).frame_locator("iframe")
+                    perfetto.get_by_text(FIRST_TRACK).first.wait_for(timeout=120_000)
                     tab.wait_for_timeout(PERFETTO_MS)
                 tab.screenshot(path=IMAGES / f"{name}.png")
 

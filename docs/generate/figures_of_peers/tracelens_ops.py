@@ -9,7 +9,7 @@ from docs.generate.figures_of_peers.tracelens_time import STEP
 MERGED_TIME = "counts time in which kernels of a call overlap once"
 APIS = "lists a launch without an operator by its API"
 COLLECTIVES = "leaves out `record_param_comms`"
-KERNELS_ONLY = "lists kernels, but no copies or sets"
+KERNELS_ONLY = "lists kernels, but no copies or memsets"
 MODELS = "lists the outer operator, where that has a model"
 BIAS = "counts the operations of the bias"
 RESULT = "counts the elements of the result, not of the first input"

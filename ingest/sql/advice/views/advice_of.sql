@@ -247,7 +247,7 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                     )
                 WHEN kind = 'exposed_copy'
                     THEN format(
-                        'Copies and sets took {} of {}; for {} of that, nothing else ran.',
+                        'Copies and memsets took {} of {}; for {} of that, nothing else ran.',
                         duration_text(work_ns),
                         steps_name,
                         duration_text(saved_ns)

@@ -134,7 +134,7 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': FALSE,
         'is_idle': FALSE,
-        'text': 'Durations of copies and sets.',
+        'text': 'Durations of copies and memsets.',
         'remedy': NULL,
         'applies': FALSE
     },

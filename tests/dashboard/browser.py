@@ -8,6 +8,34 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 
 expect.set_options(timeout=20_000)
 
+# Changes the address as the Back button does, and resolves once the server has sent that page.
+VISIT = """address => new Promise((sent) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    let isRunning = false;
+    new MutationObserver((_, observer) => {
+        const isAtRest = app.dataset.testScriptState === "notRunning";
+        if (isRunning && isAtRest) {
+            observer.disconnect();
+            sent();
+        }
+        isRunning = !isAtRest;
+    }).observe(app, { attributeFilter: ["data-test-script-state"] });
+    history.pushState({}, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+})"""
+
+
+def visit(tab: Page, address: str) -> None:
+    """Open an address. If the tab already shows the dashboard, only the page changes.
+
+    This takes a third of the time that the browser takes to load the dashboard again.
+    """
+    if tab.url.startswith("http"):
+        wait_until_sent(tab)
+        tab.evaluate(VISIT, address)
+    else:
+        tab.goto(address)
+
 
 def narrow(tab: Page, scheme: Any) -> None:
     """Make the tab as narrow as a phone, in a light or dark colour scheme."""

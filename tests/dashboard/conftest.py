@@ -95,6 +95,25 @@ def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callabl
     return run
 
 
+@pytest.fixture(scope="module")
+def opened_pages() -> dict[str, AppTest]:
+    """The pages that tests of a file have opened. `opened` fills it in."""
+    return {}
+
+
+@pytest.fixture
+def opened(app: Callable[..., AppTest], opened_pages: dict[str, AppTest]) -> Callable[..., AppTest]:
+    """As `app`, for tests that only read the page: tests of a file share it."""
+
+    def run(store: Path, page: str, **query: str | list[str]) -> AppTest:
+        key = repr((store, page, query))
+        if key not in opened_pages:
+            opened_pages[key] = app(store, page, **query)
+        return opened_pages[key]
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], str]]:
     """Serve the dashboard on a store as users do, and return its address."""

@@ -20,13 +20,13 @@ from tests.ingest.formats.snapshot.conftest import Read
 def test_small_files_with_huge_values_are_refused(
     code: bytes, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
-    monkeypatch.setattr(io, "ALWAYS_INFLATED", 2 << 20)
-    bomb = b"\x80\x04" + code * ((3 << 20) // len(code))
+    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 2 << 20)
+    monkeypatch.setattr(io, "ALWAYS_INFLATED", 1 << 19)
+    bomb = b"\x80\x04" + code * ((3 << 18) // len(code))
     for content in (bomb, events(b"}\x94(" + bomb[2:])):
-        with pytest.raises(ProfileError, match=r"more than 8 MiB of values|the file ends"):
+        with pytest.raises(ProfileError, match=r"more than 2 MiB of values|the file ends"):
             read(content)
-    with pytest.raises(ProfileError, match=r"inflates to more than 200 times|more than 8 MiB"):
+    with pytest.raises(ProfileError, match=r"inflates to more than 200 times|more than 2 MiB"):
         read(gzip.compress(bomb, 9))
 
 

@@ -247,10 +247,9 @@ def test_unknown_keys_have_a_warning(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("protocol", [2, 4, 5])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("seed", "protocol"), [(0, 2), (1, 4), (2, 5), (3, 2), (4, 4)])
 def test_long_traces_with_any_layout_are_read(seed: int, protocol: int, tmp_path: Path) -> None:
-    snapshot = many(seed, 12_001)
+    snapshot = many(seed, 6_001)
     path = written(tmp_path / "s.pickle", snapshot, protocol)
     compare(path, path.read_bytes())
 
@@ -308,11 +307,11 @@ def test_bulk_reading_has_the_same_result_as_the_machine(
 ) -> None:
     path = tmp_path / "s.pickle"
     if name == "long":
-        rows = [row for row in many(5, 60_000, 1)["device_traces"][0] if len(row) < 9]
+        rows = [row for row in many(5, 20_000, 1)["device_traces"][0] if len(row) < 9]
         written(path, {"device_traces": [rows]})
     elif name == "aliased":  # objects that are shared in odd ways
         rows = []
-        for i in range(30_000):
+        for i in range(10_000):
             text, frames = f"t{i % 50}", [frame(i % 9)] if i % 700 == 0 else rows[-1]["frames"]
             more = {"compile_context": text, "user_metadata": text, "pool_id": (0, i % 3)}
             rows.append(event("alloc", i, i, frames=frames, forward_frames=frames, **more))

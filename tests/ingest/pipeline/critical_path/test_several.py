@@ -8,6 +8,7 @@ import pytest
 
 import ingest
 from tests.builders.events import kernel
+from tests.conftest import Ranks
 from tests.ingest.pipeline.critical_path.small_events import (
     STEP,
     SYNC,
@@ -17,8 +18,6 @@ from tests.ingest.pipeline.critical_path.small_events import (
     recorded,
     step,
 )
-
-PATH = "SELECT kind, name, start_ns / 1000, dur_ns / 1000 FROM critical_paths ORDER BY ordinal"
 
 
 def make_stream_wait(at: float, correlation: int, stream: int, event: int) -> list[dict[str, Any]]:
@@ -34,41 +33,79 @@ def make_stream_wait(at: float, correlation: int, stream: int, event: int) -> li
     ]
 
 
-@pytest.mark.parametrize("order", [(8, 9), (9, 8)])
-def test_a_wait_is_for_the_stream_that_ended_last(traces: Any, order: tuple[int, int]) -> None:
+def without_kind(sync: dict[str, Any]) -> dict[str, Any]:
+    """Return a recorded wait of an older torch, which does not name its kind."""
+    del sync["args"]["cuda_sync_kind"]
+    return sync
+
+
+def waits_for_two(*streams: int) -> list[dict[str, Any]]:
+    """Return a step in which a kernel of stream 7 waits for kernels of these streams."""
     events = [STEP, call(10, 11, 1), call(11, 12, 2)]
     events += [on_device("A", 20, 150, 1, 8), on_device("B", 20, 100, 2, 9)]
-    for index, stream in enumerate(order):
+    for index, stream in enumerate(streams):
         events += make_stream_wait(14 + index, 10 + index, stream, 12 + index)
-    events += [call(18, 19, 3), on_device("C", 151, 160, 3, 7)]
-    assert traces.add(events).sql(PATH).fetchall()[-3:] == [
-        ("compute", "A", 20, 130),
-        ("dependency", "C", 150, 1),
-        ("compute", "C", 151, 9),
-    ]
+    return [*events, call(18, 19, 3), on_device("C", 151, 160, 3, 7)]
 
 
-EVENT_WAIT = "cudaEventSynchronize"
+AFTER_A = [("compute", "A", 20, 130), ("dependency", "C", 150, 1), ("compute", "C", 151, 9)]
+EVENT_WAIT, STREAM_WAIT = "cudaEventSynchronize", "cudaStreamSynchronize"
+# The events of a step, and consecutive rows of its path: kind, name, start and length in µs.
+CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
+    "a wait is for the stream that ended last": (waits_for_two(8, 9), AFTER_A),
+    "also if its wait comes last": (waits_for_two(9, 8), AFTER_A),
+    "a wait for an event is for work before it": (
+        [
+            *(STEP, call(1, 2, 1), call(3, 3.5, 7, "cudaEventRecord"), call(5, 6, 2)),
+            *(on_device("A", 10, 80, 1), on_device("B", 81, 82, 2), call(10, 85, 9, EVENT_WAIT)),
+            recorded(
+                *("Event Sync", 10, 9, 7), wait_on_stream=7, wait_on_cuda_event_record_corr_id=7
+            ),
+        ],
+        [("sync", EVENT_WAIT, 80, 5)],
+    ),
+    **{
+        f"an event of an unknown stream can be on any: {stream}": (
+            [STEP, *A, call(30, 85, 9, EVENT_WAIT), recorded("Event Sync", 30, 9, 7, **stream)],
+            [("sync", EVENT_WAIT, 80, 5)],
+        )
+        for stream in ({"wait_on_stream": -1}, {"wait_on_stream": 4294967295}, {})
+    },
+    "a wait for a device is not explained by another": (
+        [
+            *(STEP, call(10, 12, 1), kernel("A", 20, 60, device=1, correlation=1)),
+            *(call(30, 85, 9, SYNC), recorded("Context Sync", 30, 9, 4294967295)),
+        ],
+        [("unexplained", SYNC, 30, 55)],
+    ),
+    "a kernel that overlaps the previous one follows it": (
+        [
+            *(STEP, call(10, 12, 1), call(13, 14, 2)),
+            *(on_device("A", 20, 101, 1), on_device("B", 100, 150, 2)),
+        ],
+        [("compute", "A", 20, 80), ("compute", "B", 100, 50)],
+    ),
+    "a synchronisation without a kind has that of its name": (
+        [
+            *(STEP, *A, call(30, 85, 9, STREAM_WAIT)),
+            without_kind(recorded("Stream Sync", 30, 9, 7)),
+        ],
+        [("sync", STREAM_WAIT, 80, 5)],
+    ),
+}
 
 
-def test_a_wait_for_an_event_is_for_work_before_it(traces: Any) -> None:
-    events = [STEP, call(1, 2, 1), call(3, 3.5, 7, "cudaEventRecord"), call(5, 6, 2)]
-    events += [on_device("A", 10, 80, 1), on_device("B", 81, 82, 2), call(10, 85, 9, EVENT_WAIT)]
-    wait = {"wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 7}
-    events.append(recorded("Event Sync", 10, 9, 7, **wait))
-    assert ("sync", EVENT_WAIT, 80, 5) in traces.add(events).sql(PATH).fetchall()
-
-
-@pytest.mark.parametrize("stream", [{"wait_on_stream": -1}, {"wait_on_stream": 4294967295}, {}])
-def test_an_event_of_an_unknown_stream_can_be_on_any(traces: Any, stream: dict[str, int]) -> None:
-    events = [STEP, *A, call(30, 85, 9, EVENT_WAIT), recorded("Event Sync", 30, 9, 7, **stream)]
-    assert ("sync", EVENT_WAIT, 80, 5) in traces.add(events).sql(PATH).fetchall()
-
-
-def test_a_wait_for_a_device_is_not_explained_by_another(traces: Any) -> None:
-    events = [STEP, call(10, 12, 1), kernel("A", 20, 60, device=1, correlation=1)]
-    events += [call(30, 85, 9, SYNC), recorded("Context Sync", 30, 9, 4294967295)]
-    assert ("unexplained", SYNC, 30, 55) in traces.add(events).sql(PATH).fetchall()
+def test_paths_across_streams_and_waits(ranks: Ranks) -> None:
+    ranks.add(*[events for events, _ in CASES.values()])
+    found = ranks.rows(
+        "SELECT rank, kind, name, start_ns / 1000, dur_ns / 1000 FROM critical_paths "
+        "ORDER BY ordinal"
+    )
+    for (title, (_, expected)), rows in zip(CASES.items(), found, strict=True):
+        first = rows.index(expected[0])
+        assert rows[first : first + len(expected)] == expected, title
+        if len(expected) > 1:
+            assert rows[-1] == expected[-1], title
 
 
 def test_streams_of_two_devices_are_distinguished(traces: Any) -> None:
@@ -106,20 +143,3 @@ def test_each_file_of_a_rank_has_a_path(tmp_path: Path) -> None:
                 "SELECT sum(dur_ns)::BIGINT FROM critical_path($1, 0, 0, $2)", [run, source]
             ).fetchall()
             assert length == 120_000
-
-
-def test_a_kernel_that_overlaps_the_previous_one_follows_it(traces: Any) -> None:
-    events = [STEP, call(10, 12, 1), call(13, 14, 2), on_device("A", 20, 101, 1)]
-    events.append(on_device("B", 100, 150, 2))
-    assert traces.add(events).sql(PATH).fetchall()[-2:] == [
-        ("compute", "A", 20, 80),
-        ("compute", "B", 100, 50),
-    ]
-
-
-def test_a_synchronisation_without_a_kind_has_that_of_its_name(traces: Any) -> None:
-    sync = recorded("Stream Sync", 30, 9, 7)
-    del sync["args"]["cuda_sync_kind"]
-    events = [STEP, *A, call(30, 85, 9, "cudaStreamSynchronize"), sync]
-    rows = traces.add(events).sql(PATH).fetchall()
-    assert ("sync", "cudaStreamSynchronize", 80, 5) in rows

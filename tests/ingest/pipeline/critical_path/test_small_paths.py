@@ -7,6 +7,7 @@ import pytest
 
 import ingest
 from tests.builders.events import Event
+from tests.conftest import Ranks
 from tests.ingest.pipeline.critical_path.small_events import (
     LAUNCH,
     STEP,
@@ -51,86 +52,110 @@ def test_path_of_a_small_step(title: str, small_paths: dict[str, list[Row]]) -> 
     assert small_paths[title] == CASES[title][1]
 
 
-def steps_of(traces: Any, events: list[Event]) -> list[tuple[Any, ...]]:
-    """Return the paths of all steps: step, kind, name, start and length in µs."""
-    query = """
-        SELECT step, kind, name, start_ns / 1000, dur_ns / 1000
-        FROM critical_paths ORDER BY step, ordinal
-    """
-    return list(traces.add(events).sql(query).fetchall())
+# Steps that share work: the events, and the paths of one or both steps (step, kind, name, start
+# and length in µs).
+CONSECUTIVE: dict[str, tuple[list[Event], list[tuple[Any, ...]]]] = {
+    "a lagging device continues the previous step": (
+        [
+            *(step(0, 100), call(10, 12, 1), on_device("A", 20, 150, 1)),
+            *(step(100, 200, 1), call(110, 112, 2), on_device("B", 152, 260, 2)),
+        ],
+        [
+            (0, "host", WHOLE, 0, 10),
+            (0, "host", LAUNCH, 10, 2),
+            (0, "launch", "A", 12, 8),
+            (0, "compute", "A", 20, 130),
+            (1, "compute", "A", 100, 50),
+            (1, "queue", "B", 150, 2),
+            (1, "compute", "B", 152, 108),
+        ],
+    ),
+    # At the end of the step, a kernel of the next step runs on another stream.
+    **{
+        f"a step ends with its launched work on stream {own}": (
+            [
+                *(step(0, 100), call(10, 12, 1), on_device("A", 20, 150, 1, own)),
+                *(step(100, 200, 1), call(110, 112, 2), on_device("B", 115, 190, 2, other)),
+            ],
+            [
+                (0, "host", WHOLE, 0, 10),
+                (0, "host", LAUNCH, 10, 2),
+                (0, "launch", "A", 12, 8),
+                (0, "compute", "A", 20, 130),
+            ],
+        )
+        for own, other in ((7, 8), (8, 7))
+    },
+    "a kernel launched in the previous step waits from the start": (
+        [
+            *(step(0, 100), call(90, 92, 1), on_device("A", 120, 180, 1)),
+            *(step(100, 200, 1), call(110, 112, 2), on_device("B", 182, 260, 2)),
+        ],
+        [
+            (1, "launch", "A", 100, 20),
+            (1, "compute", "A", 120, 60),
+            (1, "queue", "B", 180, 2),
+            (1, "compute", "B", 182, 78),
+        ],
+    ),
+}
 
 
-def test_a_lagging_device_continues_the_previous_step(traces: Any) -> None:
-    events = [step(0, 100), call(10, 12, 1), on_device("A", 20, 150, 1)]
-    events += [step(100, 200, 1), call(110, 112, 2), on_device("B", 152, 260, 2)]
-    assert steps_of(traces, events) == [
-        (0, "host", WHOLE, 0, 10),
-        (0, "host", LAUNCH, 10, 2),
-        (0, "launch", "A", 12, 8),
-        (0, "compute", "A", 20, 130),
-        (1, "compute", "A", 100, 50),
-        (1, "queue", "B", 150, 2),
-        (1, "compute", "B", 152, 108),
-    ]
-
-
-@pytest.mark.parametrize(("own", "other"), [(7, 8), (8, 7)])
-def test_a_step_ends_with_its_launched_work(traces: Any, own: int, other: int) -> None:
-    """At the end of the step, a kernel of the next step runs on another stream."""
-    events = [step(0, 100), call(10, 12, 1), on_device("A", 20, 150, 1, own)]
-    events += [step(100, 200, 1), call(110, 112, 2), on_device("B", 115, 190, 2, other)]
-    assert steps_of(traces, events)[:4] == [
-        (0, "host", WHOLE, 0, 10),
-        (0, "host", LAUNCH, 10, 2),
-        (0, "launch", "A", 12, 8),
-        (0, "compute", "A", 20, 130),
-    ]
-
-
-def test_a_kernel_launched_in_the_previous_step_waits_from_the_start(traces: Any) -> None:
-    events = [step(0, 100), call(90, 92, 1), on_device("A", 120, 180, 1)]
-    events += [step(100, 200, 1), call(110, 112, 2), on_device("B", 182, 260, 2)]
-    assert steps_of(traces, events)[4:] == [
-        (1, "launch", "A", 100, 20),
-        (1, "compute", "A", 120, 60),
-        (1, "queue", "B", 180, 2),
-        (1, "compute", "B", 182, 78),
-    ]
-
-
-def gains_of(traces: Any, events: list[Any]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the time on the path and the gain in µs, for each level and name."""
-    rows = traces.add(events).sql(
-        "SELECT level, name, on_path_ns / 1000, gain_ns / 1000 FROM critical_path_summary"
-        " WHERE name IS NOT NULL"
+def test_paths_of_consecutive_steps(ranks: Ranks) -> None:
+    ranks.add(*[events for events, _ in CONSECUTIVE.values()])
+    found = ranks.rows(
+        "SELECT rank, step, kind, name, start_ns / 1000, dur_ns / 1000 "
+        "FROM critical_paths ORDER BY step, ordinal"
     )
-    return {(level, name): (on_path, gain) for level, name, on_path, gain in rows.fetchall()}
+    for (title, (_, expected)), rows in zip(CONSECUTIVE.items(), found, strict=True):
+        compared = {number for number, *_ in expected}
+        assert [row for row in rows if row[0] in compared] == expected, title
 
 
-def test_another_chain_becomes_the_longest(traces: Any) -> None:
-    """A is on the path, and B runs at the same time for nearly as long."""
-    events = [STEP, call(10, 12, 1), call(12, 14, 2)]
-    events += [on_device("A", 20, 120, 1), on_device("B", 20, 110, 2, stream=8)]
-    gains = gains_of(traces, events)
-    assert gains["kernel", "A"] == (108, 10)  # without A and its launch, the step ends with B
-    # Without A and B, the step ends with the host's work.
-    assert gains["kind", "compute"] == (100, 20)
-    assert gains["kind", "launch"] == (8, 8)
-    assert gains["call", LAUNCH] == (2, 2)  # without launches, A still ends last
+Gains = dict[tuple[str, str], tuple[float, float]]
+# The events of a step, and for some levels and names the time on the path and the gain in µs.
+GAINS: dict[str, tuple[list[Event], Gains]] = {
+    # A is on the path, and B runs at the same time for nearly as long.
+    "another chain becomes the longest": (
+        [
+            *(STEP, call(10, 12, 1), call(12, 14, 2)),
+            *(on_device("A", 20, 120, 1), on_device("B", 20, 110, 2, stream=8)),
+        ],
+        {
+            ("kernel", "A"): (108, 10),  # without A and its launch, the step ends with B
+            # Without A and B, the step ends with the host's work.
+            ("kind", "compute"): (100, 20),
+            ("kind", "launch"): (8, 8),
+            ("call", LAUNCH): (2, 2),  # without launches, A still ends last
+        },
+    ),
+    # Without the operator, B follows A2 with the shortest gap between activities of a stream. A2
+    # ends at 40 and B began at 86: of the 46 µs between, the device takes 1.
+    "a late launch gains as much as the device can begin earlier": (
+        [
+            *(STEP, call(10, 12, 1), call(12, 14, 2), on_device("A", 20, 30, 1)),
+            *(on_device("A2", 31, 40, 2), op("slow", 15, 80), call(80, 82, 3)),
+            on_device("B", 86, 186, 3),
+        ],
+        {("op", "slow"): (65, 45)},
+    ),
+    # Without the kernel, the host continues earlier, and its work is as long as the step.
+    "a wait has no gain if the host takes as long": (
+        [STEP, call(10, 12, 1), on_device("A", 20, 80, 1), call(30, 85, 9, SYNC)],
+        {
+            ("kernel", "A"): (68, 55),  # the host takes 10 + 2 + 18 + 0 + 15
+            ("call", SYNC): (5, 5),
+        },
+    ),
+}
 
 
-def test_a_late_launch_gains_as_much_as_the_device_can_begin_earlier(traces: Any) -> None:
-    """Without the operator, B follows A2 with the shortest gap between activities of a stream."""
-    events = [STEP, call(10, 12, 1), call(12, 14, 2), on_device("A", 20, 30, 1)]
-    events += [on_device("A2", 31, 40, 2), op("slow", 15, 80), call(80, 82, 3)]
-    gains = gains_of(traces, [*events, on_device("B", 86, 186, 3)])
-    # A2 ends at 40 and B began at 86: of the 46 µs between, the device takes 1.
-    assert gains["op", "slow"] == (65, 45)
-
-
-def test_a_wait_has_no_gain_if_the_host_takes_as_long(traces: Any) -> None:
-    """Without the kernel, the host continues earlier, and its work is as long as the step."""
-    events = [STEP, call(10, 12, 1), on_device("A", 20, 80, 1), call(30, 85, 9, SYNC)]
-    gains = gains_of(traces, events)
-    assert gains["kernel", "A"] == (68, 55)  # the host takes 10 + 2 + 18 + 0 + 15
-    assert gains["call", SYNC] == (5, 5)
+def test_gains(ranks: Ranks) -> None:
+    ranks.add(*[events for events, _ in GAINS.values()])
+    found = ranks.rows(
+        "SELECT rank, level, name, on_path_ns / 1000, gain_ns / 1000 FROM critical_path_summary "
+        "WHERE name IS NOT NULL"
+    )
+    for (title, (_, expected)), rows in zip(GAINS.items(), found, strict=True):
+        gains = {(level, name): (on_path, gain) for level, name, on_path, gain in rows}
+        assert {key: gains[key] for key in expected} == expected, title

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ingest
+from ingest.inputs import read_run_input
 from tests.builders.compile_logs import event
 from tests.builders.events import op
 from tests.command import Command
@@ -200,11 +201,11 @@ def test_only_a_value_of_the_wrong_type_is_ignored(
 
 
 @pytest.mark.parametrize("number", ["-1", "1e999", "9" * 5_000, "true"])
-def test_only_an_invalid_world_size_is_ignored(number: str, store: ingest.Store, run: Path) -> None:
+def test_only_an_invalid_world_size_is_ignored(number: str, run: Path) -> None:
     (run / "run.json").write_text(f'{{"name": "mine", "world_size": {number}}}')
-    assert added(store, run)["run.json"].warning_codes == ["value_ignored"]
-    runs = ingest.connect(store.path).sql("SELECT name, world_size FROM runs").fetchall()
-    assert runs == [("mine", 1)]
+    found = read_run_input(run)
+    assert [source.warning_codes for source in found.sources] == [["value_ignored"], []]
+    assert [description for _, description in found.descriptions] == [{"name": "mine"}]
 
 
 def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: Path) -> None:
@@ -251,12 +252,13 @@ def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: P
     ],
 )
 def test_an_unreadable_run_json_does_not_affect_the_run(
-    content: bytes, reason: str, store: ingest.Store, run: Path
+    content: bytes, reason: str, run: Path
 ) -> None:
     (run / "run.json").write_bytes(content)
-    source = added(store, run)["run.json"]
-    assert (source.kind, source.status) == ("run_json", "failed")
-    assert source.warnings[0].startswith(f"{run / 'run.json'}: {reason}")
+    description, trace = read_run_input(run).sources
+    assert (description.kind, description.status) == ("run_json", "failed")
+    assert description.warnings[0].startswith(f"{run / 'run.json'}: {reason}")
+    assert (trace.kind, trace.status, trace.warnings) == ("kineto", "ok", [])
 
 
 @pytest.mark.parametrize("content", [TRACE, LOG])

@@ -188,14 +188,15 @@ def test_a_later_job_in_the_same_directory_has_a_warning(
     )
 
 
-@pytest.mark.parametrize("name", ["rank0.json", "profile_of_today.json"])
 def test_profiles_next_to_run_directories_are_a_run(
-    store: ingest.Store, tmp_path: Path, command: Command, name: str
+    store: ingest.Store, tmp_path: Path, command: Command
 ) -> None:
     """Their names do not matter: run directories below do not hide them."""
     (tmp_path / "run_a").mkdir()
     write(tmp_path / "run_a", "host_1", 0)
-    write(tmp_path, "host_2", 0)
-    (tmp_path / f"host_2.{10**12}.pt.trace.json").rename(tmp_path / name)
+    for name, worker in (("rank0.json", "host_2"), ("profile_of_today.json", "host_3")):
+        write(tmp_path, worker, 0)
+        (tmp_path / f"{worker}.{10**12}.pt.trace.json").rename(tmp_path / name)
     assert command("add", str(tmp_path), "--store", str(store.path)).code == 0
-    assert len(store.run_ids()) == 2
+    files = ingest.connect(store.path).sql("SELECT count(*) FROM sources GROUP BY run_id")
+    assert sorted(files.fetchall()) == [(1,), (2,)]

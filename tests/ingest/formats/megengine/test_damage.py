@@ -8,158 +8,154 @@ from typing import Any
 import pytest
 
 import ingest
+from ingest.formats import Source
+from tests.builders.events import host
 from tests.builders.megengine import CPU, THREAD, Opr, profile
+from tests.conftest import Ranks, Traces
 
 NAME = "prof_async"
 PIECES = '{}[]",:xyz019\\'
+TRACE = {
+    "traceEvents": [host("ProfilerStep#1", "user_annotation", 0, 9), host("a", "cpu_op", 1, 2)]
+}
 
 
 @pytest.fixture
 def text(samples: Path) -> str:
+    """A real profile."""
     return (samples / "megengine" / f"{NAME}.json").read_text()
 
 
-def source(store: ingest.Store, path: Path) -> dict[str, Any]:
-    """Add a file and return its source. Checks that everything in the file is counted."""
-    [added] = store.add(path).sources
-    row = added.as_dict()
-    counted = row["complete"] + sum(row["other"].values()) + sum(row["dropped"].values())
-    assert row["events"] == counted
-    return row
+def added(ranks: Ranks, *contents: Any) -> list[Source]:
+    """Add the contents as ranks and return their sources. Everything in a file is counted."""
+    sources = ranks.add(*contents)
+    for source in sources:
+        assert source.status != "failed"
+        counts = (source.other | source.dropped).values()
+        assert source.events == (source.complete or 0) + sum(counts)
+    return sources
 
 
-def codes(traces, content: Any) -> list[str]:
-    text = content if isinstance(content, str) else json.dumps(content)
-    return list(source(traces.store, traces.write(text))["warning_codes"])
-
-
-@pytest.mark.parametrize("percent", [4, 9, 17, 26, 33, 48, 61, 77, 90, 99])
-def test_a_truncated_profile_keeps_entries_before_the_cut(text, traces, percent):
-    cut = text[: len(text) * percent // 100]
-    row = source(traces.store, traces.write(cut))
-    assert row["status"] == "truncated"
-    whole = json.loads(text)["profiler"]
-    named = [opr for opr in whole["host"] if f'"{opr}": {{"comp_node' in cut]
-    kept = ingest.connect(traces.store.path).sql(
-        "SELECT opr_key FROM megengine_oprs WHERE len(host_times) > 0"
-    )
-    assert len({key for (key,) in kept.fetchall()}) >= len(named) - 1
+def test_a_truncated_profile_keeps_entries_before_the_cut(text: str, ranks: Ranks) -> None:
+    percents = (4, 9, 17, 26, 33, 48, 61, 77, 90, 99)
+    cuts = [text[: len(text) * percent // 100] for percent in percents]
+    assert {source.status for source in added(ranks, *cuts)} == {"truncated"}
+    oprs = json.loads(text)["profiler"]["host"]
+    kept = ranks.rows("SELECT rank, opr_key FROM megengine_oprs WHERE len(host_times) > 0")
+    for cut, keys in zip(cuts, kept, strict=True):
+        named = [opr for opr in oprs if f'"{opr}": {{"comp_node' in cut]
+        assert len(set(keys)) >= len(named) - 1
 
 
 @pytest.mark.parametrize("content", ['{"profiler": {"host', '{"graph_exec": {"var": 1'])
-def test_a_file_without_an_entry_is_one_error(traces, content):
+def test_a_file_without_an_entry_is_one_error(content: str, traces: Traces) -> None:
     padding = " " * 40 + '"opr_footprint": {'
     with pytest.raises(ingest.IngestError, match=r"no operator can be read|not a profiler trace"):
         traces.store.add(traces.write(content + padding))
 
 
-def test_a_file_without_its_last_brace_is_truncated(text, traces):
-    row = source(traces.store, traces.write(text.rstrip().removesuffix("}")))
-    assert row["status"] == "truncated"
-    assert row["complete"] == 48
+def test_garbled_bytes_cause_no_traceback(text: str, ranks: Ranks) -> None:
+    def garbled(seed: int) -> str:
+        chance = random.Random(seed)
+        characters = list(text)
+        for _ in range(4):
+            start = chance.randrange(len(text))
+            for place in range(start, min(start + 15, len(text))):
+                characters[place] = chance.choice(PIECES)
+        return "".join(characters)
+
+    for source in added(ranks, *map(garbled, range(8))):
+        assert source.status == "truncated" or source.warning_codes
 
 
-def test_text_after_the_end_is_counted(text, traces):
-    row = source(traces.store, traces.write(text + " rest"))
-    assert (row["status"], row["warning_codes"]) == ("ok", ["bytes_after_end"])
+SECTIONS = ("host", "device", "opr_footprint", "operator", "var", "mem_chunk", "comp_seq")
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_garbled_bytes_cause_no_traceback(text, traces, seed):
-    chance = random.Random(seed)
-    characters = list(text)
-    for _ in range(4):
-        start = chance.randrange(len(text))
-        for place in range(start, min(start + 15, len(text))):
-            characters[place] = chance.choice(PIECES)
-    row = source(traces.store, traces.write("".join(characters)))
-    assert row["status"] == "truncated" or row["warning_codes"]
+def test_a_missing_or_empty_section_is_named(text: str, ranks: Ranks) -> None:
+    def without(name: str, is_empty: bool) -> Any:
+        content = json.loads(text)
+        section = content["profiler"] if name in content["profiler"] else content["graph_exec"]
+        if is_empty:
+            section[name] = type(section[name])()
+        else:
+            del section[name]
+        return content
+
+    cases = [(name, is_empty) for name in SECTIONS for is_empty in (True, False)]
+    sources = added(ranks, *[without(*case) for case in cases])
+    for (name, _), source in zip(cases, sources, strict=True):
+        assert source.message("sections_missing") == f"missing or empty sections: {name}"
+        assert source.warning_codes.count("sections_missing") == 1
 
 
-@pytest.mark.parametrize(
-    "name", ["host", "device", "opr_footprint", "operator", "var", "mem_chunk", "comp_seq"]
-)
-@pytest.mark.parametrize("is_empty", [True, False])
-def test_a_missing_or_empty_section_is_named(text, traces, name, is_empty):
-    content = json.loads(text)
-    section = content["profiler"] if name in content["profiler"] else content["graph_exec"]
-    if is_empty:
-        section[name] = type(section[name])()
-    else:
-        del section[name]
-    row = source(traces.store, traces.write(json.dumps(content)))
-    [said] = [
-        message
-        for code, message in zip(row["warning_codes"], row["warnings"], strict=True)
-        if code == "sections_missing"
-    ]
-    assert said == f"missing or empty sections: {name}"
-
-
-def test_entries_that_are_not_objects_are_counted(text, traces):
-    content = json.loads(text)
-    content["graph_exec"]["operator"]["56"] = 5
-    content["profiler"]["host"]["53"] = None
-    content["profiler"]["device"]["53"] = {}
-    found = codes(traces, content)
-    assert {"entries_malformed", "times_missing"} <= set(found)
-
-
-def test_dangling_ids_are_counted(text, traces):
-    content = json.loads(text)
-    content["graph_exec"]["comp_seq"].append("9999")
-    content["graph_exec"]["mem_chunk"]["chk36"]["owner_var"] = "8888"
-    content["graph_exec"]["var"]["36"]["mem_plan"]["mem_chunk_id"] = "chk7777"
-    assert codes(traces, content) == ["ids_dangling"] * 3
-
-
-@pytest.mark.parametrize("number", ["inf", "nan", 8.5, -7, "1e3", 10**30, True])
-def test_invalid_whole_numbers_are_null_and_counted(traces, number):
-    text = profile(Opr("1", device={CPU: (0, 0, 1)}, computation=number, memory=4))
-    assert "numbers_unread" in codes(traces, text)
-    rows = ingest.connect(traces.store.path).sql(
-        "SELECT computation_flo, memory_bytes FROM megengine_oprs"
+def test_small_damage_is_counted(text: str, ranks: Ranks) -> None:
+    odd, dangling = json.loads(text), json.loads(text)
+    odd["graph_exec"]["operator"]["56"] = 5
+    odd["profiler"]["host"]["53"] = None
+    odd["profiler"]["device"]["53"] = {}
+    dangling["graph_exec"]["comp_seq"].append("9999")
+    dangling["graph_exec"]["mem_chunk"]["chk36"]["owner_var"] = "8888"
+    dangling["graph_exec"]["var"]["36"]["mem_plan"]["mem_chunk_id"] = "chk7777"
+    of_odd, of_dangling, without_end, with_more = added(
+        ranks, odd, dangling, text.rstrip().removesuffix("}"), text + " rest"
     )
-    assert rows.fetchall() == [(None, 4)]
+    assert {"entries_malformed", "times_missing"} <= set(of_odd.warning_codes)
+    assert of_dangling.warning_codes == ["ids_dangling"] * 3
+    assert (without_end.status, without_end.complete) == ("truncated", 48)
+    assert (with_more.status, with_more.warning_codes) == ("ok", ["bytes_after_end"])
 
 
-@pytest.mark.parametrize(
-    ("times", "kernel_ns"),
-    [((1, 2, 4), 2e9), ((1, -1, 4), 3e9), ((1, 0.5, 4), 3e9), ((1, 9, 4), 3e9), ((1, "x", 4), 3e9)],
-)
-def test_a_kernel_begins_at_kern_if_that_is_between_start_and_end(traces, times, kernel_ns):
-    connection = traces.add(profile(Opr("1", device={CPU: times}, host={THREAD: (0, 0, 9)})))
-    assert connection.sql("SELECT dur_ns FROM kernels").fetchall() == [(kernel_ns,)]
-    is_odd = times[1] in (0.5, 9)
-    [(said,)] = connection.sql("SELECT warning_codes FROM sources").fetchall()
-    assert ("times_out_of_order" in said) == is_odd
+def test_invalid_whole_numbers_are_null_and_counted(ranks: Ranks) -> None:
+    numbers = ["inf", "nan", 8.5, -7, "1e3", 10**30, True]
+    oprs = [Opr("1", device={CPU: (0, 0, 1)}, computation=each, memory=4) for each in numbers]
+    for source in added(ranks, *map(profile, oprs)):
+        assert "numbers_unread" in source.warning_codes
+    rows = ranks.rows("SELECT rank, computation_flo, memory_bytes FROM megengine_oprs")
+    assert rows == [[(None, 4)]] * len(numbers)
 
 
-def test_invalid_times_are_kept_as_other_events(traces):
+def test_a_kernel_begins_at_kern_if_that_is_between_start_and_end(ranks: Ranks) -> None:
+    kernels = {  # times in s, and the length of the kernel in ns
+        (1, 2, 4): 2e9,
+        (1, -1, 4): 3e9,
+        (1, 0.5, 4): 3e9,
+        (1, 9, 4): 3e9,
+        (1, "x", 4): 3e9,
+    }
+    oprs = [Opr("1", device={CPU: times}, host={THREAD: (0, 0, 9)}) for times in kernels]
+    for times, source in zip(kernels, added(ranks, *map(profile, oprs)), strict=True):
+        assert ("times_out_of_order" in source.warning_codes) == (times[1] in (0.5, 9))
+    rows = ranks.rows("SELECT rank, dur_ns FROM kernels")
+    assert rows == [[(dur_ns,)] for dur_ns in kernels.values()]
+
+
+def test_invalid_times_are_kept_as_other_events(ranks: Ranks) -> None:
     odd = [("inf", 0, 1), (0, 0, "nan"), (5, 5, 1), (0, 0, 1e300)]
     oprs = [Opr(str(number), device={CPU: times}) for number, times in enumerate(odd)]
-    row = source(traces.store, traces.write(profile(*oprs)))
-    assert (row["complete"], sum(row["other"].values())) == (0, 4)
+    [source] = added(ranks, profile(*oprs))
+    assert (source.complete, sum(source.other.values())) == (0, 4)
 
 
-def test_a_profile_next_to_a_trace_has_another_rank(samples, store, tmp_path):
+def test_a_profile_next_to_a_trace_has_another_rank(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
     """The trace has steps, and the profile has none."""
     run = tmp_path / "run"
     run.mkdir()
-    for name in ("megengine/prof_net3.json", "traces/two_rank_rank0.json.gz"):
-        (run / Path(name).name).write_bytes((samples / name).read_bytes())
+    (run / "net.json").write_bytes((samples / "megengine" / "prof_net3.json").read_bytes())
+    (run / "trace_rank0.json").write_text(json.dumps(TRACE))
     store.add(run)
     rows = ingest.connect(store.path).sql("SELECT kind, rank FROM sources ORDER BY kind")
     assert rows.fetchall() == [("kineto", 0), ("megengine", 1)]
 
 
-def test_files_of_the_same_rank_need_not_all_have_steps(samples, store, tmp_path):
+def test_files_of_the_same_rank_need_not_all_have_steps(
+    samples: Path, store: ingest.Store, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "net-rank0.json").write_bytes((samples / "megengine" / "prof_net3.json").read_bytes())
-    (run / "trace.json.gz").write_bytes(
-        (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
-    )
+    (run / "trace-rank0.json").write_text(json.dumps(TRACE))
     store.add(run)
     connection = ingest.connect(store.path)
     [(ops,)] = connection.sql("SELECT count(*) FROM ops WHERE tid = 'interpreter'").fetchall()

@@ -9,8 +9,10 @@ import pytest
 
 import ingest
 from ingest.errors import ProfileError
+from ingest.formats import Source
 from tests.builders.events import op
 from tests.builders.megengine import CPU, THREAD, Opr, content
+from tests.conftest import Ranks
 from tests.samples import MEGENGINE
 
 WHOLE = content(
@@ -21,81 +23,69 @@ PROFILER, GRAPH = WHOLE["profiler"], WHOLE["graph_exec"]
 TRACE = [{**op("aten::mm"), "args": {"note": '{"profiler": {"host": {"1": {}}}, "graph_exec": {'}}]
 
 
-def kind(store: ingest.Store, path: Path, content: str | bytes) -> tuple[str, str]:
-    """Add a file with this content and return its kind and status."""
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    [source] = store.add(path).sources
-    return source.kind, source.status
+def kinds(sources: list[Source]) -> set[tuple[str, str]]:
+    """Return the kinds and statuses of the sources."""
+    return {(source.kind, source.status) for source in sources}
 
 
-@pytest.mark.parametrize(
-    "whole",
-    [
-        {"profiler": PROFILER, "graph_exec": GRAPH},
-        {"graph_exec": GRAPH, "profiler": PROFILER},
-        {"profiler": {**PROFILER, "graph_exec": GRAPH}},
-        {"profiler": {"graph_exec": GRAPH, **PROFILER}},
-        {"profiler": dict(sorted(PROFILER.items()))},
-        {"profiler": {"host": PROFILER["host"]}},
-        {"graph_exec": GRAPH},
-        {"profiler": {"version": 3, "host": PROFILER["host"]}, "graph_exec": GRAPH},
-    ],
-    ids=lambda whole: f"{','.join(whole)}:{','.join(next(iter(whole.values())))}",
-)
-@pytest.mark.parametrize("indent", [None, 2])
-def test_the_sections_may_be_in_any_order(
-    whole: Any, indent: int | None, store: ingest.Store, tmp_path: Path
-) -> None:
-    text = json.dumps(whole, indent=indent)
-    assert kind(store, tmp_path / "a.json", text) == ("megengine", "ok")
-    counts = ingest.connect(store.path).sql(
-        "SELECT count(DISTINCT opr_key), count(len(host_times)), count(operator_ordinal) "
-        "FROM megengine_oprs"
+ORDERS: list[Any] = [
+    {"profiler": PROFILER, "graph_exec": GRAPH},
+    {"graph_exec": GRAPH, "profiler": PROFILER},
+    {"profiler": {**PROFILER, "graph_exec": GRAPH}},
+    {"profiler": {"graph_exec": GRAPH, **PROFILER}},
+    {"profiler": dict(sorted(PROFILER.items()))},
+    {"profiler": {"host": PROFILER["host"]}},
+    {"graph_exec": GRAPH},
+    {"profiler": {"version": 3, "host": PROFILER["host"]}, "graph_exec": GRAPH},
+]
+
+
+def test_the_sections_may_be_in_any_order(ranks: Ranks) -> None:
+    texts = [json.dumps(whole, indent=indent) for whole in ORDERS for indent in (None, 2)]
+    assert kinds(ranks.add(*texts)) == {("megengine", "ok")}
+    counts = ranks.rows(
+        "SELECT rank, count(DISTINCT opr_key), count(len(host_times)), count(operator_ordinal) "
+        "FROM megengine_oprs GROUP BY rank"
     )
-    has_times = "profiler" in whole
-    has_graph = "graph_exec" in (*whole, *whole.get("profiler", {}))
-    assert counts.fetchall() == [(2, 2 * has_times, 2 * has_graph)]
+    for whole, found in zip([each for each in ORDERS for _ in range(2)], counts, strict=True):
+        has_times = "profiler" in whole
+        has_graph = "graph_exec" in (*whole, *whole.get("profiler", {}))
+        assert found == [(2, 2 * has_times, 2 * has_graph)], whole
 
 
-@pytest.mark.parametrize("name", ["profile", "a.txt", "a.trace.json", "a.pickle", "b.json.gz"])
-def test_the_name_does_not_matter(name: str, store: ingest.Store, tmp_path: Path) -> None:
-    text = json.dumps(WHOLE).encode()
-    assert kind(store, tmp_path / name, text) == ("megengine", "ok")
-    assert kind(store, tmp_path / f"z{name}", gzip.compress(text)) == ("megengine", "ok")
+def test_the_name_does_not_matter(store: ingest.Store, tmp_path: Path) -> None:
+    names = ("profile", "a.txt", "a.trace.json", "a.pickle", "b.json.gz")
+    for number, name in enumerate(names):  # no two files have the same content
+        (tmp_path / name).write_text(json.dumps(WHOLE, indent=number))
+        zipped = gzip.compress(json.dumps(WHOLE, indent=number + len(names)).encode())
+        (tmp_path / f"z{name}").write_bytes(zipped)
+    sources = store.add(tmp_path).sources
+    assert len(sources) == 2 * len(names)
+    assert kinds(sources) == {("megengine", "ok")}
 
 
-@pytest.mark.parametrize("before", ["\ufeff", "\n\n \t"])
-def test_the_file_may_begin_with_white_space(
-    before: str, store: ingest.Store, tmp_path: Path
-) -> None:
-    assert kind(store, tmp_path / "a.json", before + json.dumps(WHOLE)) == ("megengine", "ok")
+def test_the_file_may_begin_with_white_space(ranks: Ranks) -> None:
+    texts = [before + json.dumps(WHOLE) for before in ("\ufeff", "\n\n \t")]
+    assert kinds(ranks.add(*texts)) == {("megengine", "ok")}
 
 
-@pytest.mark.parametrize("run", MEGENGINE)
-def test_samples_are_recognised_by_their_beginning(run: str, samples: Path, tmp_path: Path) -> None:
+def test_samples_are_recognised_by_their_beginning(samples: Path, ranks: Ranks) -> None:
     """The beginning suffices, long before the last sections: files may have many MB."""
-    head = (samples / "megengine" / f"{run}.json").read_bytes()[:400]
-    store = ingest.Store(tmp_path / "store")
-    assert kind(store, tmp_path / f"{run}.json", head) == ("megengine", "truncated")
+    heads = [(samples / "megengine" / f"{run}.json").read_bytes()[:400] for run in MEGENGINE]
+    assert kinds(ranks.add(*heads)) == {("megengine", "truncated")}
 
 
-@pytest.mark.parametrize(
-    "trace",
-    [
+def test_a_trace_of_torch_is_not_a_profile_of_megengine(ranks: Ranks) -> None:
+    traces = [
         {"traceEvents": TRACE},
         {"traceEvents": TRACE, "profiler": {"host": {}}},
         {"profiler": {"name": "x"}, "traceEvents": TRACE},
         {"profiler": {"host": {"name": "node7"}}, "traceEvents": TRACE},
         {"profiler": "MegEngine", "graph_exec": "none", "traceEvents": TRACE},
         TRACE,
-    ],
-)
-def test_a_trace_of_torch_is_not_a_profile_of_megengine(
-    trace: Any, store: ingest.Store, tmp_path: Path
-) -> None:
-    assert kind(store, tmp_path / "a.json", json.dumps(trace)) == ("kineto", "ok")
-    names = ingest.connect(store.path).sql("SELECT name FROM ops").fetchall()
-    assert names == [("aten::mm",)]
+    ]
+    assert kinds(ranks.add(*traces)) == {("kineto", "ok")}
+    assert ranks.rows("SELECT rank, name FROM ops") == [[("aten::mm",)]] * len(traces)
 
 
 @pytest.mark.parametrize(

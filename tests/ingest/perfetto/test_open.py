@@ -51,21 +51,16 @@ def test_a_step_of_a_file_or_of_a_run_can_be_opened(traces: Traces) -> None:
         assert [e["name"] for e in events if e["ph"] == "X"] == ["ProfilerStep#1", "a"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_runs_that_cannot_be_opened_are_errors(traces: Traces, command: Command) -> None:
+    traces.store.add(traces.write(STEPS))
+    for arguments, message in (
         (["nothing"], "no such run"),
         (["trace", "--step", "7"], "rank 0 has no step 7; its steps are 0 to 1"),
         (["trace", "--port", "99999"], "port 99999: must be from 0 to 65535"),
-    ],
-)
-def test_runs_that_cannot_be_opened_are_errors(
-    arguments: list[str], message: str, traces: Traces, command: Command
-) -> None:
-    traces.store.add(traces.write(STEPS))
-    done = command("open", "--no-browser", *arguments)
-    assert done.code == 1
-    assert message in done.err
+    ):
+        done = command("open", "--no-browser", *arguments)
+        assert done.code == 1, arguments
+        assert message in done.err
 
 
 def test_a_port_in_use_is_an_error(traces: Traces, command: Command) -> None:

@@ -23,10 +23,11 @@ def expected(samples: Path) -> Path:
 
 @pytest.mark.parametrize("run", MEGENGINE)
 def test_it_prints_what_the_original_prints(run: str, command: Command, expected: Path) -> None:
+    """Each file is printed with a third of the options, and thus each option for two files."""
     entries = json.loads((expected / "index.json").read_text())
     of_run = [entry for entry in entries if entry["file"] == f"{run}.json"]
     assert len(of_run) == 46
-    for entry in of_run:
+    for entry in of_run[MEGENGINE.index(run) % 3 :: 3]:
         text = (expected / entry["stdout"]).read_text()
         result = command("profile-analyze", run, *entry["argv"].split())
         assert (result.code, result.err) == (0, ""), entry["argv"]

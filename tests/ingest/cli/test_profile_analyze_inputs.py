@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import ingest
 from tests.builders.events import op
 from tests.builders.megengine import CPU, THREAD, Opr, content, profile
 from tests.command import Command, Result
@@ -38,7 +39,9 @@ def test_a_file_needs_no_store(samples: Path, command: Command, tmp_path: Path) 
     assert not absent.exists()
 
 
-def test_each_file_of_two_ranks_is_printed(samples: Path, command: Command, tmp_path: Path) -> None:
+def test_each_file_of_two_ranks_is_printed(
+    samples: Path, command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     run.mkdir()
     names = {"rank0.json": "prof_fast", "rank1.json": "prof_net3"}
@@ -49,12 +52,13 @@ def test_each_file_of_two_ranks_is_printed(samples: Path, command: Command, tmp_
         for name, sample in names.items()
     )
     assert command("profile-analyze", run).out == printed
-    analyses = json.loads(command("profile-analyze", run, "--json", "-t", "0").out)
+    store.add(run)  # the command finds it by its name, and need not read the files again
+    analyses = json.loads(command("profile-analyze", "run", "--json", "-t", "0").out)
     assert [(part["path"], len(part["device"])) for part in analyses] == [
         (str(run / "rank0.json"), 34),
         (str(run / "rank1.json"), 42),
     ]
-    rows = csv.DictReader(io.StringIO(command("profile-analyze", run, "--csv", "-t", "0").out))
+    rows = csv.DictReader(io.StringIO(command("profile-analyze", "run", "--csv", "-t", "0").out))
     paths = [row["path"] for row in rows]
     assert paths == [str(run / "rank0.json")] * 34 + [str(run / "rank1.json")] * 42
 

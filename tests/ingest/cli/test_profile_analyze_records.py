@@ -64,16 +64,16 @@ def options(key: str, aggregate: str, by: str) -> list[str]:
 
 @pytest.mark.parametrize("run", MEGENGINE)
 def test_the_numbers_equal_the_originals(run: str, command: Command, expected: Path) -> None:
+    """Each file is compared in half of the variants, and thus each variant for three files."""
     listed = json.loads((expected / "records.json").read_text())[f"{run}.json"]
-    compared = 0
-    for variant in {key.partition("/")[2] for key in listed}:
+    # Other values are messages: the original crashed.
+    compared = {key: rows for key, rows in listed.items() if isinstance(rows, list)}
+    variants = sorted({key.partition("/")[2] for key in compared})
+    assert (len(compared), len(variants)) == (16, 8)
+    for variant in variants[MEGENGINE.index(run) % 2 :: 2]:
         found = records(command("profile-analyze", run, *options(*variant.split("/"))))
         for side in SIDES:
-            wanted = listed[f"{side}/{variant}"]
-            if isinstance(wanted, list):  # otherwise, a message: the original crashed
-                assert_equal(found[side], wanted)
-                compared += 1
-    assert compared == 2 * 2 * 4
+            assert_equal(found[side], compared[f"{side}/{variant}"])
 
 
 @pytest.mark.parametrize("run", MEGENGINE)

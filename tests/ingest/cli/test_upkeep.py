@@ -36,7 +36,7 @@ def test_edit_changes_only_the_given_labels(traces: Traces, command: Command) ->
     assert command("check").code == 0
 
 
-def test_several_runs_are_labelled_at_once(traces: Traces, command: Command) -> None:
+def test_several_runs_are_labelled_and_removed_at_once(traces: Traces, command: Command) -> None:
     ids = [add(traces, name, dur) for dur, name in enumerate(("first", "second", "third"), 1)]
     done = command("edit", "first", ids[1], "first", "--model", "m", "--tag", "night=1")
     assert (done.code, done.out) == (0, f"changed {ids[0]}\nchanged {ids[1]}\n")
@@ -44,6 +44,9 @@ def test_several_runs_are_labelled_at_once(traces: Traces, command: Command) -> 
         "SELECT name, model, tags['night'] FROM run_list ORDER BY name"
     )
     assert rows.fetchall() == [("first", "m", "1"), ("second", "m", "1"), ("third", None, None)]
+    done = command("remove", "first", ids[2], "first")
+    assert (done.code, done.out) == (0, f"removed {ids[0]}\nremoved {ids[2]}\n")
+    assert traces.store.run_ids() == [ids[1]]
 
 
 def test_an_empty_label_removes_the_one_from_the_runs_files(
@@ -67,7 +70,7 @@ def test_concurrent_edits_are_all_kept(traces: Traces) -> None:
     def tag(key: str) -> None:
         ingest.edit(ingest.Store(traces.store.path), run_id, ingest.AddOptions(tags={key: "1"}))
 
-    keys = [f"k{number}" for number in range(8)]
+    keys = [f"k{number}" for number in range(6)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(tag, keys))
     [(tags,)] = ingest.connect(traces.store.path).execute("SELECT tags FROM runs").fetchall()
@@ -106,35 +109,19 @@ def test_secrets_in_labels_are_redacted(traces: Traces, command: Command) -> Non
     assert "[redacted]" in str(rows)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_wrong_arguments_change_nothing(traces: Traces, command: Command) -> None:
+    run_id = add(traces)
+    before = ingest.connect(traces.store.path).execute(LABELS).fetchall()
+    for arguments, message in (
         (["edit", "none", "--name", "x"], "no such run"),
         (["edit", "first", "--tag", "x"], "KEY=VALUE"),
         (["edit", "first", "--mode", "fast"], "fast"),
-    ],
-)
-def test_a_wrong_edit_changes_nothing(
-    arguments: list[str], message: str, traces: Traces, command: Command
-) -> None:
-    add(traces)
-    before = ingest.connect(traces.store.path).execute(LABELS).fetchall()
-    done = command(*arguments)
-    assert done.code
-    assert message in done.err
-    assert ingest.connect(traces.store.path).execute(LABELS).fetchall() == before
-
-
-def test_several_runs_are_removed(traces: Traces, command: Command) -> None:
-    ids = [add(traces, name, dur) for dur, name in enumerate(("first", "second", "third"), 1)]
-    done = command("remove", "first", ids[2], "first")
-    assert (done.code, done.out) == (0, f"removed {ids[0]}\nremoved {ids[2]}\n")
-    assert traces.store.run_ids() == [ids[1]]
-
-
-def test_one_wrong_name_removes_nothing(traces: Traces, command: Command) -> None:
-    run_id = add(traces)
-    assert command("remove", "first", "second").code == 1
+        (["remove", "first", "second"], "no such run"),
+    ):
+        done = command(*arguments)
+        assert done.code, arguments
+        assert message in done.err
+        assert ingest.connect(traces.store.path).execute(LABELS).fetchall() == before
     assert traces.store.run_ids() == [run_id]
 
 

@@ -15,24 +15,67 @@ from dashboard.compare.op_rows import Filter
 from dashboard.compare.pair import Pair
 from dashboard.drawing import formatting
 from tests.builders.compile_logs import event as log_event
-from tests.builders.events import op
+from tests.builders.events import Event, op
 from tests.builders.pipelines import CALL, mark
+from tests.conftest import Traces
 from tests.dashboard.conftest import MI300, OWLV2
 from tests.dashboard.elements import add_whole, boxes, event, lanes, table_with, tables, texts
-from tests.samples import COMPILED, EAGER
+from tests.samples import COMPILED, EAGER, Samples
 
 PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
 
 
 @pytest.fixture
 def page(
-    app: Callable[..., Any], compared_store: Path, compared_run: Callable[[str], str]
+    opened: Callable[..., Any], compared_store: Path, compared_run: Callable[[str], str]
 ) -> Callable[..., Any]:
-    """A function that opens the page on two runs of the compared store."""
+    """A function that opens the page on two runs of the compared store. Tests share the page."""
 
     def run(base: str, other: str, **query: str | list[str]) -> Any:
         names = {"base": compared_run(base), "other": compared_run(other)}
-        return app(compared_store, "compare", **names, **query)
+        return opened(compared_store, "compare", **names, **query)
+
+    return run
+
+
+@pytest.fixture
+def own_page(
+    app: Callable[..., Any], compared_store: Path, compared_run: Callable[[str], str]
+) -> Callable[..., Any]:
+    """A function that opens the page on an eager and a compiled run, for use by one test only."""
+    pair = {"base": compared_run(EAGER), "other": compared_run(COMPILED)}
+    return lambda **query: app(compared_store, "compare", **pair, **query)
+
+
+WORK = op("aten::mm", 2, 30)
+SMALL: dict[str, list[Event]] = {
+    "far": [event("kernel", 0), event("kernel", 500)],
+    "near": [event("kernel", 0), event("kernel", 20)],
+    "device": [event("kernel", 0), event("cpu_op", 5, "aten::mm")],
+    "host": [event("cpu_op", 0, "aten::mm")],
+    "stepped": [event("user_annotation", 0, "ProfilerStep#1"), event("kernel", 0)],
+    "compiling": [event("cpu_op", 0, "entire_frame_compile (dynamo_timed)")],
+    "slow_call": [*CALL, WORK],
+    "fast_call": [mark("pipeline: Flux", 0, 60), CALL[1], WORK],
+}
+
+
+@pytest.fixture(scope="module")
+def small(shared_traces: Traces) -> ingest.Store:
+    """A store of the runs SMALL."""
+    for name, events in SMALL.items():
+        add_whole(shared_traces, name, events)
+    return shared_traces.store
+
+
+@pytest.fixture
+def small_page(app: Callable[..., Any], small: ingest.Store) -> Callable[[str, str], Any]:
+    """A function that opens the page on two runs of SMALL."""
+
+    def run(base: str, other: str) -> Any:
+        shown = app(small.path, "compare", base=small.find(base), other=small.find(other))
+        assert not shown.exception
+        return shown
 
     return run
 
@@ -102,11 +145,20 @@ def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, rows_of, compared_
     assert 0 < len(table_with(found, "evidence")) < count
 
 
-@pytest.mark.parametrize("least", ["0.1", "1", "5"])
-def test_small_changes_are_hidden_and_counted(page, rows_of, compared_run, least):
-    runs = [compared_run(EAGER), compared_run(COMPILED)]
-    changes = rows_of("SELECT change_ns FROM op_diff($1, $2)", runs)["change_ns"].abs()
-    (wall,) = rows_of("SELECT wall_ns FROM run_metrics WHERE run_id = $1", runs[:1])["wall_ns"]
+@pytest.fixture(scope="module")
+def differences(compared_store: Path, compared_run: Callable[[str], str]) -> pd.DataFrame:
+    """The rows of `op_diff` for an eager and a compiled run."""
+    with ingest.connect(compared_store) as connection:
+        pair = [compared_run(EAGER), compared_run(COMPILED)]
+        return connection.execute("SELECT * FROM op_diff($1, $2)", pair).df()
+
+
+@pytest.mark.parametrize("least", ["0.1", "5"])
+def test_small_changes_are_hidden_and_counted(page, rows_of, compared_run, differences, least):
+    changes = differences["change_ns"].abs()
+    (wall,) = rows_of("SELECT wall_ns FROM run_metrics WHERE run_id = $1", [compared_run(EAGER)])[
+        "wall_ns"
+    ]
     small = changes < wall * float(least) / 100
     shown = page(EAGER, COMPILED, min=least)
     assert len(table_with(shown, "evidence")) == (~small).sum() > 0
@@ -140,10 +192,9 @@ def matches(row: Any, wanted: Filter) -> bool:
 
 
 @pytest.mark.parametrize("wanted", FILTERS, ids=str)
-def test_the_sql_of_the_table_returns_its_rows(page, rows_of, compared_run, wanted):
+def test_the_sql_of_the_table_returns_its_rows(page, rows_of, compared_run, differences, wanted):
     pair = Pair(compared_run(EAGER), compared_run(COMPILED), None)
-    every = rows_of("SELECT * FROM op_diff($1, $2)", [pair.base, pair.other])
-    every["size"] = every["change_ns"].abs()
+    every = differences.assign(size=differences["change_ns"].abs())
     every = every.sort_values(["size", "row_id"], ascending=[False, True])
     expected = [row for row in every.itertuples(index=False) if matches(row, wanted)]
     query = op_rows.query_of(pair, wanted)
@@ -175,9 +226,9 @@ def test_modules_add_up_to_their_parent(rows_of, compared_run):
     assert level.count("/") == 2
 
 
-def test_a_module_in_the_url_shows_its_children(page):
+def test_a_module_in_the_url_shows_its_children(page, own_page):
     whole = page(EAGER, COMPILED)
-    block = page(EAGER, COMPILED, module="FluxTransformer2DModel/FluxTransformerBlock")
+    block = own_page(module="FluxTransformer2DModel/FluxTransformerBlock")
     rows = table_with(block, "evidence")
     assert 0 < len(rows) < len(table_with(whole, "evidence"))
     assert all(
@@ -243,8 +294,8 @@ def test_the_whole_page_is_about_the_picked_step(page, rows_of, compared_run):
     assert "in its measured step 1, " in texts(shown)
 
 
-def test_kernels_of_both_runs_are_compared(page, rows_of, compared_run):
-    shown = page(EAGER, COMPILED)
+def test_kernels_of_both_runs_are_compared(own_page, rows_of, compared_run):
+    shown = own_page()
     shown.session_state["all-kernels"] = True
     (kernels,) = (rows for rows in tables(shown.run()) if rows.columns[0] == "name")
     runs = [compared_run(EAGER), compared_run(COMPILED)]
@@ -265,14 +316,11 @@ def test_compilations_show_their_reasons(page):
     assert "No compilations were recorded in either run" in texts(page(OWLV2, MI300))
 
 
-def test_a_run_that_compiled_while_measured_is_flagged(
-    app: Any, store: ingest.Store, samples: Path
-) -> None:
+def test_a_run_that_compiled_while_measured_is_flagged(app: Any, sampled: Samples) -> None:
     names = ("flux_eager_min", "flux_compile_recompile")
-    base, other = (
-        store.add(samples / "traces" / "cpu" / f"{name}.json.gz").run_id for name in names
-    )
-    shown = app(store.path, "compare", base=base, other=other)
+    store = sampled.store(*names)
+    base, other = map(ingest.Store(store).find, names)
+    shown = app(store, "compare", base=base, other=other)
     assert any("while it was measured" in warning.value for warning in shown.warning)
 
 
@@ -292,7 +340,7 @@ def test_the_older_of_two_picked_runs_is_the_base(app, compared_store, compared_
     assert not shown.exception
 
 
-def test_the_page_shows_what_to_do_next(app, compared_store, compared_run, traces):
+def test_the_page_shows_what_to_do_next(app, compared_store, compared_run, sampled, tmp_path):
     assert "Pick two runs" in texts(app(compared_store, "compare"))
     one = app(compared_store, "compare", base=compared_run(EAGER))
     assert "Pick the second run" in texts(one)
@@ -300,47 +348,39 @@ def test_the_page_shows_what_to_do_next(app, compared_store, compared_run, trace
     assert "same run" in texts(same)
     gone = app(compared_store, "compare", base="gone-12345678", other=compared_run(EAGER))
     assert any("gone" in warning.value for warning in gone.warning)
-    assert "ingest add run_dir/" in texts(app(traces.directory / "empty", "compare"))
-    alone = add_whole(traces, "alone", [event("kernel", 0)])
-    assert "fewer than two runs" in texts(app(traces.store.path, "compare", run=alone))
+    assert "ingest add run_dir/" in texts(app(tmp_path / "empty", "compare"))
+    alone = sampled.store(EAGER)
+    shown = app(alone, "compare", run=ingest.Store(alone).find(EAGER))
+    assert "fewer than two runs" in texts(shown)
 
 
-def test_runs_without_operators_or_steps_still_have_a_page(app, traces):
-    base = add_whole(traces, "base", [event("kernel", 0), event("kernel", 500)])
-    other = add_whole(traces, "other", [event("kernel", 0), event("kernel", 20)])
-    shown = app(traces.store.path, "compare", base=base, other=other)
-    assert not shown.exception
+def test_runs_without_operators_or_steps_still_have_a_page(small_page):
+    shown = small_page("far", "near")
     assert "no steps were found" in texts(shown)
     assert list(table_with(shown, "part")["part"])[1:] == ["idle: unknown"]
     assert "times as fast" in texts(shown)
 
 
-def test_a_run_with_a_device_and_a_run_without_one_have_no_ratio(app, traces):
-    device = add_whole(traces, "device", [event("kernel", 0), event("cpu_op", 5, "aten::mm")])
-    host = add_whole(traces, "host", [event("cpu_op", 0, "aten::mm")])
-    shown = app(traces.store.path, "compare", base=device, other=host)
-    assert not shown.exception
-    assert "one is device time and the other host time" in texts(shown)
+@pytest.mark.parametrize(
+    ("base", "other", "reason"),
+    [
+        ("device", "host", "one is device time and the other host time"),
+        ("stepped", "far", "one is a whole recording and the other a step"),
+    ],
+)
+def test_runs_that_differ_in_kind_have_no_ratio(small_page, base, other, reason):
+    shown = small_page(base, other)
+    assert reason in texts(shown)
     assert "times as" not in texts(shown)
     assert not any("%" in str(metric.delta) for metric in shown.metric)
 
 
-def test_a_step_and_a_whole_recording_have_no_ratio(app, traces):
-    marked = event("user_annotation", 0, "ProfilerStep#1")
-    stepped = add_whole(traces, "stepped", [marked, event("kernel", 0)])
-    whole = add_whole(traces, "whole", [event("kernel", 0), event("kernel", 500)])
-    shown = app(traces.store.path, "compare", base=stepped, other=whole)
-    assert "one is a whole recording and the other a step" in texts(shown)
-    assert "times as" not in texts(shown)
-    assert not any("%" in str(metric.delta) for metric in shown.metric)
-
-
-def test_compilation_on_a_host_without_a_data_loader_is_not_idle(traces):
-    run = add_whole(
-        traces, "compiling", [event("cpu_op", 0, "entire_frame_compile (dynamo_timed)")]
-    )
-    with ingest.connect(traces.store.path) as connection:
-        since = connection.execute("SELECT start_ns FROM top_ops").fetchall()[0][0]
+def test_compilation_on_a_host_without_a_data_loader_is_not_idle(small):
+    run = small.find("compiling")
+    with ingest.connect(small.path) as connection:
+        [(since,)] = connection.execute(
+            "SELECT start_ns FROM top_ops WHERE run_id = $1", [run]
+        ).fetchall()
         assert connection.execute(
             "SELECT DISTINCT part FROM host_occupancy($1, 0, $2, $3, 1)",
             [run, since, since + 10_000],
@@ -384,16 +424,16 @@ def test_phases_add_up_to_the_compilations(compared_store: Path) -> None:
         assert phases == rows.fetchall()
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-def test_phases_of_all_ranks_are_summed_on_their_side(
-    app: Any, store: ingest.Store, tmp_path: Path, swapped: bool
-) -> None:
-    """One run has two ranks with 100 and 300 µs of dynamo. The other run has one rank with 50 µs,
-    20 of them in an inner phase.
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
+    """A store of `two`, which has two ranks with 100 and 300 µs of dynamo, and `one`, which has one
+    rank with 50 µs, 20 of them in an inner phase.
     """
+    root = tmp_path_factory.mktemp("logged")
+    store = ingest.Store(root / "store")
 
-    def run(name: str, *phases_us: dict[str, float]) -> str:
-        directory = tmp_path / name
+    def add(name: str, *phases_us: dict[str, float]) -> None:
+        directory = root / name
         directory.mkdir()
         for rank, phases in enumerate(phases_us):
             log = "".join(
@@ -403,25 +443,30 @@ def test_phases_of_all_ranks_are_summed_on_their_side(
             (directory / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_text(log)
             trace = {"traceEvents": [event("cpu_op", 0)], "distributedInfo": {"rank": rank}}
             (directory / f"rank{rank}.trace.json").write_text(json.dumps(trace))
-        return store.add(directory).run_id
+        store.add(directory)
 
-    two = run("two", {"dynamo": 100}, {"dynamo": 300})
-    one = run("one", {"dynamo": 50, "inductor": 20})
-    base, other = (one, two) if swapped else (two, one)
-    shown = table_with(app(store.path, "compare", base=base, other=other), "phase")
+    add("two", {"dynamo": 100}, {"dynamo": 300})
+    add("one", {"dynamo": 50, "inductor": 20})
+    return store
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "dynamo", "inductor"),
+    [
+        ("two", "one", (400_000, 30_000, -370_000), (0, 20_000, 20_000)),
+        ("one", "two", (30_000, 400_000, 370_000), (20_000, 0, -20_000)),
+    ],
+)
+def test_phases_of_all_ranks_are_summed_on_their_side(app, logged, base, other, dynamo, inductor):
+    page = app(logged.path, "compare", base=logged.find(base), other=logged.find(other))
+    shown = table_with(page, "phase")
     rows = {row.phase: (row.base_ns, row.other_ns, row.change_ns) for row in shown.itertuples()}
-    dynamo, inductor = (400_000, 30_000, -370_000), (0, 20_000, 20_000)
-    if swapped:
-        dynamo, inductor = (30_000, 400_000, 370_000), (20_000, 0, -20_000)
     assert rows == {"dynamo": dynamo, "inductor": inductor}
 
 
-def test_the_changes_of_stages_add_up_to_the_change_of_the_call(app, traces):
-    work = op("aten::mm", 2, 30)
-    base = add_whole(traces, "base", [*CALL, work])
-    other = add_whole(traces, "other", [mark("pipeline: Flux", 0, 60), CALL[1], work])
-    page = app(traces.store.path, "compare", base=base, other=other)
-    changes = table_with(page, "base_idle_ns").set_index("stage")["change_ns"]
+def test_the_changes_of_stages_add_up_to_the_change_of_the_call(small_page):
+    changes = table_with(small_page("slow_call", "fast_call"), "base_idle_ns")
+    changes = changes.set_index("stage")["change_ns"]
     of_stages = changes.filter(regex=r"^\u2003\w")
     assert changes["call"] == of_stages.sum() == -40_000
     assert len(of_stages) == 4

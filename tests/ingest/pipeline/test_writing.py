@@ -37,7 +37,7 @@ def test_events_written_in_slices_are_the_same(
     assert found == expected
 
 
-@pytest.mark.parametrize("run", ["two_rank_rank0", "train_ctx128", COMPILED])
+@pytest.mark.parametrize("run", ["train_ctx128", COMPILED])
 def test_tables_do_not_depend_on_the_number_of_workers(
     sampled: Samples, tmp_path: Path, run: str
 ) -> None:

@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ingest import Console, QueryError
-from tests.ingest.console.conftest import ENDLESS, MIB, answers
+from tests.ingest.console.conftest import MIB, answers
+
+SLEEP = "SELECT sleep_ms(1000000)"
 
 
 @pytest.mark.parametrize(
@@ -16,7 +18,7 @@ from tests.ingest.console.conftest import ENDLESS, MIB, answers
         "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
         "SELECT sum(length(lpad('', 1000000, range::VARCHAR))) FROM range(1000000000)",
         "SELECT lpad('', 2000000000, 'x') || lpad('', 2000000000, 'y')",
-        "SELECT sleep_ms(1000000)",
+        SLEEP,
     ],
 )
 def test_a_query_is_stopped_in_time(hasty, query):
@@ -66,17 +68,17 @@ def test_the_size_of_a_result_is_limited(store):
 
 
 def test_a_slow_query_does_not_block_others(store):
-    console = Console(store, seconds=8)
+    console = Console(store, seconds=6)
     with ThreadPoolExecutor() as threads:
-        slow = threads.submit(console.query, ENDLESS)
+        slow = threads.submit(console.query, SLEEP)
         assert answers(console)
         assert not slow.done()
     assert isinstance(slow.exception(), QueryError)
 
 
 def test_queries_wait_for_a_free_process(store):
-    console = Console(store, seconds=5, processes=1)
+    console = Console(store, seconds=4, processes=1)
     with ThreadPoolExecutor(2) as threads:
-        slow = threads.submit(console.query, ENDLESS)
+        slow = threads.submit(console.query, SLEEP)
         assert threads.submit(answers, console).result()
         assert isinstance(slow.exception(), QueryError)

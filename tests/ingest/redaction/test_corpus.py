@@ -19,7 +19,7 @@ from tests.ingest.redaction.places import LABELS, OF_RUN_JSON, write_run
 
 # The tests search for the first characters of a secret's part; every part has at least this many.
 START = 8
-SINGLE = list(KINDS)[5 :: len(KINDS) // 4]  # kinds for fields that occur once in a run
+SINGLE = ("anyscale", "header")  # kinds for fields that occur once in a run
 
 
 def stored(store: ingest.Store) -> str:

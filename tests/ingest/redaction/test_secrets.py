@@ -9,6 +9,7 @@ import pytest
 import ingest
 from ingest.redaction.secrets import redact
 from tests.builders.events import Event, op
+from tests.conftest import Ranks
 
 TOKEN = "hf_EXAMPLEexampleEXAMPLEexampleEXAMPLE"
 PLANTED = ["hf_" + "a1B2" * 8, "sk-" + "c3D4" * 8, "correct horse battery", "AKIA" + "Q" * 16]
@@ -78,18 +79,24 @@ PRIVATE_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{'MIIE' * 16}\n{'a1+/' * 9}==\n
 END = "-----END RSA PRIVATE KEY-----"
 
 
-@pytest.mark.parametrize("newline", ["\n", "\\n", ""])
-@pytest.mark.parametrize("end", [END, ""])
-def test_a_private_key_is_redacted_completely(newline: str, end: str, traces: Any) -> None:
-    key = (PRIVATE_KEY + end).replace("\n", newline)
-    after = " and on" if end else ""
-    events = [x(f"load {key}{after}", 1), x("b", 2, pem=f"x {key}{after}")]
-    connection = traces.add(events, pem=f"SSH={key}{after}", lines=["a", *key.split("\n")])
-    held = all_that_a_store_holds(traces.store)
+def test_a_private_key_is_redacted_completely(ranks: Ranks) -> None:
+    def trace(newline: str, end: str, after: str) -> dict[str, Any]:
+        key = (PRIVATE_KEY + end).replace("\n", newline)
+        events = [x(f"load {key}{after}", 1), x("b", 2, pem=f"x {key}{after}")]
+        return {
+            "pem": f"SSH={key}{after}",
+            "lines": ["a", *key.split("\n")],
+            "traceEvents": events,
+        }
+
+    endings = [(END, " and on"), ("", "")]
+    cases = [(newline, *ending) for newline in ("\n", "\\n", "") for ending in endings]
+    ranks.add(*[trace(*case) for case in cases])
+    held = all_that_a_store_holds(ranks.store)
     for part in ("MIIE", "a1+/", "PRIVATE KEY"):
         assert part not in held
-    names = connection.sql("SELECT name FROM events ORDER BY start_ns LIMIT 1").fetchall()
-    assert names == [(f"load [redacted]{after}",)]
+    names = ranks.rows("SELECT rank, name FROM events WHERE name <> 'b'")
+    assert names == [[(f"load [redacted]{after}",)] for *_, after in cases]
 
 
 def test_labels_of_the_command_are_redacted(
@@ -127,13 +134,14 @@ def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("odd", ["nan", "1" * 5000, "[" * 600 + "]" * 600, "[" * 9000 + "]" * 9000])
-def test_json_that_python_cannot_read_is_redacted(odd: str, traces: Any) -> None:
+def test_json_that_python_cannot_read_is_redacted(ranks: Ranks) -> None:
+    values = ["nan", "1" * 5000, "[" * 600 + "]" * 600, "[" * 9000 + "]" * 9000]
     events = json.dumps([x("a", 1, odd=0, api_key=5, list=["b", PLANTED[0]], tokens="12")])
-    connection = traces.add(events.replace('"odd": 0', f'"odd": {odd}'))
-    [(args,)] = connection.sql("SELECT args FROM events").fetchall()
+    ranks.add(*[events.replace('"odd": 0', f'"odd": {odd}') for odd in values])
     expected = {"odd": 0, "api_key": "[redacted]", "list": ["b", "[redacted]"], "tokens": "12"}
-    assert json.loads(args.replace(odd, "0")) == expected
+    rows = ranks.rows("SELECT rank, args FROM events")
+    for odd, [(args,)] in zip(values, rows, strict=True):
+        assert json.loads(args.replace(odd, "0")) == expected
 
 
 def test_tokens_of_samples_are_not_stored(sample_store: Path, samples: Path) -> None:

@@ -14,17 +14,20 @@ from tests.builders.events import host, op
 from tests.command import Command
 
 RECORDING = """
-import sys, time, torch
+import os, sys, torch
 from torch.profiler import profile, schedule, tensorboard_trace_handler
 
 directory, cycles = sys.argv[1], int(sys.argv[2])
 plan = schedule(wait=0, warmup=1, active=2, repeat=cycles)
+child = os.fork()  # a second process, which need not import torch again
 written = tensorboard_trace_handler(directory)
 with profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=plan,
              on_trace_ready=written) as profiler:
     for _ in range(3 * cycles):
         torch.rand(8, 8).relu()
         profiler.step()
+if child:
+    sys.exit(os.waitpid(child, 0)[1])
 """
 
 
@@ -34,8 +37,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch")
     directory = tmp_path_factory.mktemp("recorded")
     command = [sys.executable, "-c", RECORDING, str(directory), "3"]
-    workers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(2)]
-    assert [worker.wait() for worker in workers] == [0, 0]
+    subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
     return directory
 
 
@@ -96,7 +98,7 @@ def test_a_missing_cycle_of_a_worker_has_a_warning(
     assert (0, "files are missing for cycles: 1 (the run has 3 cycles)") in messages
 
 
-@pytest.mark.parametrize(("workers", "count"), [(1, 1), (1, 3), (2, 1)])
+@pytest.mark.parametrize(("workers", "count"), [(1, 3), (2, 1)])
 def test_fewer_workers_or_cycles_are_read(
     workers: int, count: int, recorded: Path, store: ingest.Store, tmp_path: Path
 ) -> None:

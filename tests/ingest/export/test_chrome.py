@@ -23,11 +23,18 @@ RUNS = (
     "cupti_counters",
     "h100_qwen1.5-0.5b",
     "mi210_gpu_only",
+    "mtia_inference",
+    "two_rank_rank0",
+)
+RUNS_TO_CUT = (
+    "alexnet_cuda_sync",
+    "cpu_only",
+    "h100_qwen1.5-0.5b",
+    "mi210_gpu_only",
     "mi300_flux1_graph_replay",
     "mtia_inference",
-    "nccl_training_control",
-    "v100_resnet50_workers0",
 )
+RUN_WITH_STEPS = "v100_resnet50_workers0"
 COLUMNS = (
     "rank, category, recorded_category, name, pid, tid, start_ns, dur_ns, correlation, "
     "external_id, args"
@@ -74,7 +81,7 @@ SCHEMA = {
 
 @pytest.fixture(scope="module")
 def exported_store(sampled: Samples) -> Path:
-    return sampled.store(*RUNS)
+    return sampled.store(*{*RUNS, *RUNS_TO_CUT}, RUN_WITH_STEPS)
 
 
 class Export:
@@ -140,7 +147,7 @@ def test_a_whole_run_is_the_same_when_it_is_added_again(
     assert ingest.connect(store.path).sql("SELECT count(*) FROM events").fetchall() == [(count,)]
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", RUNS_TO_CUT)
 def test_an_interval_contains_all_its_events(
     run: str, exported_store: Path, export: Export, store: ingest.Store
 ) -> None:
@@ -164,7 +171,7 @@ def test_an_interval_contains_all_its_events(
 
 
 def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> None:
-    events = export("v100_resnet50_workers0", "--step", "6", store=exported_store)
+    events = export(RUN_WITH_STEPS, "--step", "6", store=exported_store)
     starts = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
     arrows = [e for e in events if e["ph"] in "sf" and e.get("cat") != "tracehouse"]
     assert arrows
@@ -172,6 +179,11 @@ def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> Non
     ends = Counter(e["ph"] for e in arrows)
     on_device = sum(e["ph"] == "X" and "stream" in e.get("args", {}) for e in events)
     assert ends == {"s": on_device, "f": on_device}
+
+
+def step(number: int, ts: float, dur: float) -> Event:
+    """Return a step."""
+    return host(f"ProfilerStep#{number}", "user_annotation", ts, dur)
 
 
 def two_steps() -> list[Event]:
@@ -185,7 +197,7 @@ def two_steps() -> list[Event]:
         ts = 100 * n
         launch, run = ts + 20, ts + 90
         events += [
-            host(f"ProfilerStep#{n}", "user_annotation", ts, 100),
+            step(n, ts, 100),
             op("aten::mm", ts + 10, 30),
             host("cudaLaunchKernel", "cuda_runtime", launch, 5, {"correlation": n + 1}),
             kernel("gemm", run, 40, correlation=n + 1, **{"est. achieved occupancy %": 50}),
@@ -204,15 +216,18 @@ def two_steps() -> list[Event]:
     return events
 
 
-def add_two_steps(traces: Traces) -> None:
-    """Add these steps as run `trace`."""
-    traces.store.add(traces.write(two_steps(), baseTimeNanoseconds=1_700_000_000_000_000_000))
-
-
 @pytest.fixture(scope="module")
 def small(shared_traces: Traces) -> Traces:
-    """A store with these steps, which tests share and must not change."""
-    add_two_steps(shared_traces)
+    """A store with these steps as run `trace`, and with a step 5 as run `other`.
+
+    Tests share it and must not change it.
+    """
+    for name, events, base in (
+        ("trace", two_steps(), 1_700_000_000_000_000_000),
+        ("other", [op("aten::mm", 7_000), step(5, 6_999, 50)], 9_000_000),
+    ):
+        path = shared_traces.write(events, name, baseTimeNanoseconds=base)
+        shared_traces.store.add(path)
     return shared_traces
 
 
@@ -354,17 +369,12 @@ def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -
     assert len(named(only)) == expected
 
 
-def test_two_runs_start_their_steps_together(traces: Traces, export: Export) -> None:
-    add_two_steps(traces)
-    events = [op("aten::mm", 7_000), host("ProfilerStep#5", "user_annotation", 6_999, 50)]
-    traces.store.add(traces.write(events, "other", baseTimeNanoseconds=9_000_000))
-    options = ("--step", "1", "--beside", "other", "--beside-step", "5")
-    steps = [e for e in named(export("trace", *options)) if e[0].startswith("ProfilerStep")]
+def test_two_runs_start_their_steps_together(small: Traces, export: Export) -> None:
+    events = export("trace", "--step", "1", "--beside", "other", "--beside-step", "5")
+    steps = [e for e in named(events) if e[0].startswith("ProfilerStep")]
     assert steps == [("ProfilerStep#1", 100, 100), ("ProfilerStep#5", 100, 50)]
     names = {
-        e["args"]["name"].partition("-")[0]
-        for e in own(export("trace", *options), "M")
-        if e["name"] == "process_name"
+        e["args"]["name"].partition("-")[0] for e in own(events, "M") if e["name"] == "process_name"
     }
     assert names == {"trace", "other"}
 
@@ -418,7 +428,7 @@ def test_a_rank_without_the_step_is_left_out_unless_requested(
     run = tmp_path / "run"
     run.mkdir()
     for rank, steps in enumerate(([0, 1, 2], [0, 1])):
-        events = [host(f"ProfilerStep#{n}", "user_annotation", 100 * n, 90) for n in steps]
+        events = [step(n, 100 * n, 90) for n in steps]
         trace = {"traceEvents": events, "distributedInfo": {"rank": rank, "world_size": 2}}
         (run / f"rank{rank}.json").write_text(json.dumps(trace))
     store.add(run)

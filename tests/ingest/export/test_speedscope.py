@@ -199,7 +199,9 @@ def test_speedscope_shows_all_threads_of_a_speedscope_file(
     assert shown == pytest.approx(max(weight.self for weight in first.values()), abs=digit)
 
 
-@pytest.mark.parametrize(("run", "metric"), EXPORTED)
+@pytest.mark.parametrize(
+    ("run", "metric"), [(GPU, "device"), (GPU, "cpu-memory"), (FRAMES, "host")]
+)
 def test_speedscope_shows_all_threads_of_collapsed_stacks(
     exported: Callable[..., Path],
     opened: Callable[..., tuple[Page, dict[str, Any]]],

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import ingest
+from tests.ingest.formats.conftest import Load
 
 EVENTS = [
     {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 10.0 * i, "dur": 5}
@@ -40,10 +41,8 @@ def test_files_of_a_directory_have_warning_codes(store: ingest.Store, tmp_path: 
     assert all(len(codes) == len(warnings) for _, _, codes, warnings in rows)
 
 
-def test_added_sources_have_codes_and_messages(store: ingest.Store, tmp_path: Path) -> None:
-    path = tmp_path / "trace.json"
-    path.write_text(json.dumps({"traceEvents": [*EVENTS, {**EVENTS[0], "dur": -1}]}) + "rest")
-    [source] = store.add(path).sources
+def test_sources_have_codes_and_messages(load: Load) -> None:
+    [source] = load(json.dumps({"traceEvents": [*EVENTS, {**EVENTS[0], "dur": -1}]}) + "rest")
     row = source.as_dict()
     assert list(zip(row["warning_codes"], row["warnings"], strict=True)) == [
         ("bytes_after_end", "4 bytes after the end of the trace were not read"),

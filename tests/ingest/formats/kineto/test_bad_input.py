@@ -3,7 +3,6 @@
 import gzip
 import json
 import random
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ingest.formats import io
 from ingest.formats.kineto.chunks import LONG_PIECE
 from tests.builders.events import op
 from tests.conftest import Ranks
+from tests.ingest.formats.conftest import Load
 
 pytestmark = pytest.mark.slow  # hundreds of damaged files
 A, B, C = (json.dumps(op(name, i)) for i, name in enumerate("abc"))
@@ -26,32 +26,16 @@ AFTER = f', "traceName": "t", "baseTimeNanoseconds": {BASE}}}'
 PARTS = ["{}", "5", "null", '"x"', "[]", '{"ph": 5}', "[[{}]]", '[{"a": 1}, {"b": 2}]', '"}], {"']
 
 
-Read = Callable[..., list[Any]]
-
-
 def counts_of(source: Any) -> dict[str, int]:
     return {"complete": source.complete, **source.other, **source.dropped}
 
 
-@pytest.fixture
-def read(ranks: Ranks) -> Read:
-    """A function that adds a run with a file per rank, and returns the sources of the files."""
-
-    def added(*contents: str | bytes) -> list[Any]:
-        sources = ranks.add(*contents)
-        for source in sources:
-            assert source.events == sum(counts_of(source).values())
-        return sources
-
-    return added
-
-
-def test_elements_that_are_not_events_do_not_affect_events(read: Read) -> None:
+def test_elements_that_are_not_events_do_not_affect_events(load: Load) -> None:
     head = '{"schemaVersion": 1, "traceEvents": ['
     texts = [
         head + ", ".join([part, A, part, B, part, part, C, part]) + "]" + AFTER for part in PARTS
     ]
-    for part, source in zip(PARTS, read(*texts), strict=True):
+    for part, source in zip(PARTS, load(*texts), strict=True):
         counted = {"complete": 3, "not an event": 5}
         assert (source.status, counts_of(source)) == ("ok", counted), part
         assert source.metadata == {
@@ -64,20 +48,20 @@ def test_elements_that_are_not_events_do_not_affect_events(read: Read) -> None:
         ]
 
 
-def test_events_inside_arguments_stay_arguments(read: Read) -> None:
+def test_events_inside_arguments_stay_arguments(load: Load) -> None:
     outer = json.dumps(op("outer", args={"list": [op("inner"), op("inner"), op("inner")], "z": 1}))
     orders = [[outer, A, B], [A, outer, B], [A, B, outer]]
-    for source in read(*['{"traceEvents": [' + ", ".join(parts) + "]" + AFTER for parts in orders]):
+    for source in load(*['{"traceEvents": [' + ", ".join(parts) + "]" + AFTER for parts in orders]):
         assert (source.status, counts_of(source)) == ("ok", {"complete": 3})
         assert source.metadata["traceName"] == "t"
 
 
-def test_events_cut_into_many_pieces_are_complete(read: Read, ranks: Ranks) -> None:
+def test_events_cut_into_many_pieces_are_complete(ranks: Ranks) -> None:
     """The second event is longer than a piece can be (`LONG_PIECE`)."""
     lists = [[{"a": i} for i in range(count)] for count in (600, 100_000)]
     events = [json.dumps([op("a"), op("long", args={"list": li}), op("b")]) for li in lists]
     assert len(events[1]) > LONG_PIECE
-    for source in read(*events):
+    for source in ranks.add(*events):
         assert (source.status, source.complete) == ("ok", 3)
     rows = ranks.rows("SELECT rank, args FROM events WHERE name = 'long'")
     assert [json.loads(args) for [(args,)] in rows] == [{"list": listed} for listed in lists]
@@ -90,29 +74,29 @@ METADATA: list[dict[str, Any]] = [
 ]
 
 
-def test_any_metadata_around_the_events_is_read(read: Read) -> None:
+def test_any_metadata_around_the_events_is_read(load: Load) -> None:
     events = {"traceEvents": [op("a"), op("b")]}
     documents = [
         document for metadata in METADATA for document in (metadata | events, events | metadata)
     ]
-    for document, source in zip(documents, read(*map(json.dumps, documents)), strict=True):
+    for document, source in zip(documents, load(*map(json.dumps, documents)), strict=True):
         metadata = {key: value for key, value in document.items() if key != "traceEvents"}
         assert (source.status, counts_of(source)) == ("ok", {"complete": 2})
         assert source.metadata == metadata
 
 
-def test_damage_between_events_does_not_affect_them(read: Read) -> None:
+def test_damage_between_events_does_not_affect_them(load: Load) -> None:
     strays = ["]", "]}", '], "x":', "}", "{", '"', "\0", "x"]
     texts = [f'{{"traceEvents": [{A}{stray}, {B}{stray}, {C}]{AFTER}' for stray in strays]
-    for stray, source in zip(strays, read(*texts), strict=True):
+    for stray, source in zip(strays, load(*texts), strict=True):
         assert source.complete == 3, stray
         assert source.metadata["baseTimeNanoseconds"] == BASE, stray
 
 
-def test_metadata_after_a_damaged_last_event_is_read(read: Read) -> None:
+def test_metadata_after_a_damaged_last_event_is_read(load: Load) -> None:
     args = '{"Input Dims": [[1]], "Input type": ["float"]}'
     bad = f'{{"ph": "X", "name": "bad", "ts": oops, "args": {args}}}'
-    [source] = read(f'{{"traceEvents": [{A}, {bad}]{AFTER}')
+    [source] = load(f'{{"traceEvents": [{A}, {bad}]{AFTER}')
     assert (source.status, counts_of(source)) == ("ok", {"complete": 1, "not valid JSON": 1})
     assert source.metadata == {"traceName": "t", "baseTimeNanoseconds": BASE}
 
@@ -129,14 +113,14 @@ DAMAGE = {  # a damaged part of an event, and whether the event is kept
 
 
 @pytest.mark.parametrize("after", [AFTER, "}"])
-def test_an_event_is_treated_the_same_at_each_position(after: str, read: Read) -> None:
+def test_an_event_is_treated_the_same_at_each_position(after: str, load: Load) -> None:
     cases = [(damage, position) for damage in DAMAGE for position in (0, 1, 3)]
     texts = []
     for damage, position in cases:
         parts = [A, B, C]
         parts.insert(position, f'{{"ph": "X", "name": "odd", "ts": 5, "dur": 1, {damage}}}')
         texts.append(f'{{"traceEvents": [{", ".join(parts)}]{after}')
-    for case, source in zip(cases, read(*texts), strict=True):
+    for case, source in zip(cases, load(*texts), strict=True):
         is_kept = DAMAGE[case[0]]
         counted = {"complete": 4} if is_kept else {"complete": 3, "not valid JSON": 1}
         assert (source.status, counts_of(source)) == ("ok", counted), case
@@ -144,11 +128,11 @@ def test_an_event_is_treated_the_same_at_each_position(after: str, read: Read) -
         assert source.metadata.get("traceName", "t") == "t", case
 
 
-def test_extremely_deep_nesting_does_not_affect_other_events(read: Read) -> None:
+def test_extremely_deep_nesting_does_not_affect_other_events(load: Load) -> None:
     deep = "[" * 100_000 + "]" * 100_000
     event = json.dumps(op("deep", args=0))[:-2] + deep + "}"
     around, base = f'"deep": {deep}', f'"baseTimeNanoseconds": {BASE}'
-    sources = read(
+    sources = load(
         f'{{"traceEvents": [{A}, {event}, {B}], {base}}}',
         f'{{"traceEvents": [{A}, {B}, {event}], {base}}}',
         f'{{{around}, "traceEvents": [{A}, {B}, {C}], {base}}}',
@@ -159,7 +143,7 @@ def test_extremely_deep_nesting_does_not_affect_other_events(read: Read) -> None
         assert source.metadata["baseTimeNanoseconds"] == BASE
 
 
-def test_nested_metadata_of_any_depth_is_handled(read: Read) -> None:
+def test_nested_metadata_of_any_depth_is_handled(load: Load) -> None:
     cases = [
         (depth, opening, closing)
         for depth in (100, 300, 500, 700, 900, 1100, 5000)
@@ -172,7 +156,7 @@ def test_nested_metadata_of_any_depth_is_handled(read: Read) -> None:
         texts.append(f'{{{around}, "traceEvents": [{A}, {B}]}}')
         texts.append(f'{{"traceEvents": [{A}, {B}], {around}}}')
     depths = [depth for depth, *_ in cases for _ in range(2)]
-    for depth, source in zip(depths, read(*texts), strict=True):
+    for depth, source in zip(depths, load(*texts), strict=True):
         assert (source.status, source.complete) == ("ok", 2)
         assert source.metadata["baseTimeNanoseconds"] == BASE
         assert bool(source.warnings) == ("deep" not in source.metadata) == (depth > 200)
@@ -189,9 +173,9 @@ INVALID_METADATA = (
 )
 
 
-def test_invalid_metadata_does_not_affect_events(read: Read) -> None:
+def test_invalid_metadata_does_not_affect_events(load: Load) -> None:
     texts = [f'{{{each}, "traceEvents": [{A}], "after": 1, {each}}}' for each in INVALID_METADATA]
-    for metadata, source in zip(INVALID_METADATA, read(*texts), strict=True):
+    for metadata, source in zip(INVALID_METADATA, load(*texts), strict=True):
         assert (source.status, source.complete) == ("ok", 1), metadata
 
 
@@ -206,23 +190,23 @@ UNUSUAL = (
 )
 
 
-def test_unusual_events_become_rows(read: Read, ranks: Ranks) -> None:
+def test_unusual_events_become_rows(ranks: Ranks) -> None:
     texts = [
         "[" + ", ".join(events) + "]" for odd in UNUSUAL for events in ([A, odd, B], [A, B, odd])
     ]
-    assert [source.complete for source in read(*texts)] == [3] * len(texts)
+    assert [source.complete for source in ranks.add(*texts)] == [3] * len(texts)
     assert ranks.rows("SELECT rank, count(*) FROM events GROUP BY ALL") == [[(3,)]] * len(texts)
 
 
 def test_damaged_compressed_files_keep_all_events_before_the_damage(
-    read: Read,
+    load: Load,
 ) -> None:
     events = [json.dumps(op(f"{random.Random(i).random()}", i)) for i in range(3000)]
     text = '{"traceEvents": [' + ", ".join(events) + "]" + AFTER
     compressed = gzip.compress(text.encode())
     damaged_at = len(compressed) // 2
     garbage = compressed[:damaged_at] + b"\xff" * 100 + compressed[damaged_at + 100 :]
-    cut, damaged, *others = read(
+    cut, damaged, *others = load(
         compressed[:damaged_at],
         garbage,
         compressed[:-8],

@@ -9,16 +9,15 @@ import pytest
 import ingest
 from ingest.errors import ProfileError
 from tests.builders.events import op
-from tests.conftest import Traces
+from tests.ingest.formats.conftest import Load
 
 A, B = (json.dumps(op(name, i)) for i, name in enumerate("ab"))
 
 
 @pytest.mark.parametrize("size", [17, 40])
-def test_only_an_extremely_large_event_is_dropped(size: int, traces: Traces) -> None:
+def test_only_an_extremely_large_event_is_dropped(size: int, load: Load) -> None:
     long = json.dumps(op("long", args={"text": "x" * (size << 20)}))
-    text = f'{{"traceEvents": [{A}, {long}, {B}], "traceName": "t"}}'
-    [source] = traces.store.add(traces.write(text)).sources
+    [source] = load(f'{{"traceEvents": [{A}, {long}, {B}], "traceName": "t"}}')
     assert (source.status, source.complete, source.other) == ("ok", 2, {})
     assert source.dropped == {"longer than 16 MiB": 1}
     assert source.metadata["traceName"] == "t"

@@ -14,6 +14,7 @@ from ingest.errors import ProfileError
 from ingest.formats import io
 from tests.builders.events import op
 from tests.conftest import Ranks
+from tests.ingest.formats.conftest import Load
 from tests.samples import Samples
 
 ODD_NAME = 'a "quoted" }, {"ph": ] "traceEvents": [ \\ name'
@@ -211,31 +212,23 @@ def test_nanoseconds_of_a_sample_are_exact(sampled: Samples) -> None:
     assert rows == expected
 
 
-def test_a_truncated_trace_keeps_its_intact_events(traces: Any) -> None:
+def test_a_truncated_trace_keeps_its_intact_events(load: Load) -> None:
     text = printed(None)
     cut = text[: text.index('"last"') + 3]
-    row = (
-        traces.add(cut)
-        .sql("SELECT status, events, complete_events, warnings FROM sources")
-        .fetchall()
-    )
-    [(status, events, complete, warnings)] = row
-    assert (status, events, complete) == ("truncated", 3, 2)
+    [source] = load(cut)
+    assert (source.status, source.events, source.complete) == ("truncated", 3, 2)
     lost = len(cut) - cut.rindex('{"ph": "X"')
-    assert warnings == [
+    assert source.warnings == [
         f"the file ends inside traceEvents: {lost} bytes after the last complete event were lost"
     ]
 
 
 def test_a_damaged_compressed_sample_keeps_events_before_the_damage(
-    samples: Path, store: ingest.Store, tmp_path: Path
+    samples: Path, load: Load
 ) -> None:
-    content = bytearray((samples / "traces" / "two_rank_rank0.json.gz").read_bytes())
+    content = (samples / "traces" / "two_rank_rank0.json.gz").read_bytes()
     middle = len(content) // 2
-    (tmp_path / "cut.json.gz").write_bytes(content[:middle])
-    content[middle : middle + 100] = bytes(100)
-    (tmp_path / "damaged.json.gz").write_bytes(content)
-    cut, damaged = store.add(tmp_path).sources
+    cut, damaged = load(content[:middle], content[:middle] + bytes(100) + content[middle + 100 :])
     assert cut.status == damaged.status == "truncated"
     assert 2000 < cut.complete < 4811
     assert damaged.complete > 1000
@@ -270,7 +263,7 @@ def test_unescaped_quotes_and_control_characters_are_repaired(traces: Any) -> No
     ]
 
 
-def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
+def test_events_without_name_or_time_are_counted_by_reason(load: Load) -> None:
     events = [
         op("good", 1, 1),
         {"ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1},
@@ -278,14 +271,11 @@ def test_events_without_name_or_time_are_counted_by_reason(traces: Any) -> None:
         {"ph": "X", "name": "null dur", "ts": 1, "dur": None, "pid": 1, "tid": 1},
         {"ph": "X", "name": "negative", "ts": 1, "dur": -1, "pid": 1, "tid": 1},
     ]
-    rows = (
-        traces.add(events)
-        .sql("SELECT events, complete_events, other_counts FROM sources")
-        .fetchall()
-    )
+    [source] = load(events)
     reasons = ["a name", "a valid ts", "a valid dur"]
     counted = {f"complete event without {reason}": 1 for reason in reasons}
-    assert rows == [(5, 1, {**counted, "complete event with a negative dur": 1})]
+    assert (source.events, source.complete) == (5, 1)
+    assert source.other == {**counted, "complete event with a negative dur": 1}
 
 
 @pytest.mark.parametrize(
@@ -321,12 +311,11 @@ def test_a_file_that_is_not_a_trace_is_refused_with_its_name(
     assert not list(store.path.glob(".work-*"))
 
 
-def test_malformed_files_of_torch_are_read(samples: Path, ranks: Ranks) -> None:
+def test_malformed_files_of_torch_are_read(samples: Path, load: Load) -> None:
     names = ["misc_escape", "misc_badmeta", "misc_label_3", "misc_pyexport"]
     files = [(samples / "malformed" / f"{name}.json").read_bytes() for name in names]
-    for name, source in zip(names, ranks.add(*files), strict=True):
+    for name, source in zip(names, load(*files), strict=True):
         assert source.status == "ok", name
         assert source.complete > 0
-        assert source.events == source.complete + sum(source.other.values())
         assert source.dropped == {}
         assert "baseTimeNanoseconds" in source.metadata

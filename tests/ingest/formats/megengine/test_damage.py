@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import ingest
-from ingest.formats import Source
 from tests.builders.events import host
 from tests.builders.megengine import CPU, THREAD, Opr, profile
 from tests.conftest import Ranks, Traces
+from tests.ingest.formats.conftest import Load
 
 NAME = "prof_async"
 PIECES = '{}[]",:xyz019\\'
@@ -26,20 +26,10 @@ def text(samples: Path) -> str:
     return (samples / "megengine" / f"{NAME}.json").read_text()
 
 
-def added(ranks: Ranks, *contents: Any) -> list[Source]:
-    """Add the contents as ranks and return their sources. Everything in a file is counted."""
-    sources = ranks.add(*contents)
-    for source in sources:
-        assert source.status != "failed"
-        counts = (source.other | source.dropped).values()
-        assert source.events == (source.complete or 0) + sum(counts)
-    return sources
-
-
 def test_a_truncated_profile_keeps_entries_before_the_cut(text: str, ranks: Ranks) -> None:
     percents = (4, 9, 17, 26, 33, 48, 61, 77, 90, 99)
     cuts = [text[: len(text) * percent // 100] for percent in percents]
-    assert {source.status for source in added(ranks, *cuts)} == {"truncated"}
+    assert {source.status for source in ranks.add(*cuts)} == {"truncated"}
     oprs = json.loads(text)["profiler"]["host"]
     kept = ranks.rows("SELECT rank, opr_key FROM megengine_oprs WHERE len(host_times) > 0")
     for cut, keys in zip(cuts, kept, strict=True):
@@ -54,7 +44,7 @@ def test_a_file_without_an_entry_is_one_error(content: str, traces: Traces) -> N
         traces.store.add(traces.write(content + padding))
 
 
-def test_garbled_bytes_cause_no_traceback(text: str, ranks: Ranks) -> None:
+def test_garbled_bytes_cause_no_traceback(text: str, load: Load) -> None:
     def garbled(seed: int) -> str:
         chance = random.Random(seed)
         characters = list(text)
@@ -64,14 +54,14 @@ def test_garbled_bytes_cause_no_traceback(text: str, ranks: Ranks) -> None:
                 characters[place] = chance.choice(PIECES)
         return "".join(characters)
 
-    for source in added(ranks, *map(garbled, range(8))):
+    for source in load(*map(garbled, range(8))):
         assert source.status == "truncated" or source.warning_codes
 
 
 SECTIONS = ("host", "device", "opr_footprint", "operator", "var", "mem_chunk", "comp_seq")
 
 
-def test_a_missing_or_empty_section_is_named(text: str, ranks: Ranks) -> None:
+def test_a_missing_or_empty_section_is_named(text: str, load: Load) -> None:
     def without(name: str, is_empty: bool) -> Any:
         content = json.loads(text)
         section = content["profiler"] if name in content["profiler"] else content["graph_exec"]
@@ -82,7 +72,7 @@ def test_a_missing_or_empty_section_is_named(text: str, ranks: Ranks) -> None:
         return content
 
     cases = [(name, is_empty) for name in SECTIONS for is_empty in (True, False)]
-    sources = added(ranks, *[without(*case) for case in cases])
+    sources = load(*[without(*case) for case in cases])
     for (name, _), source in zip(cases, sources, strict=True):
         assert source.message("sections_missing") == f"missing or empty sections: {name}"
         assert source.warning_codes.count("sections_missing") == 1
@@ -96,8 +86,8 @@ def test_small_damage_is_counted(text: str, ranks: Ranks) -> None:
     dangling["graph_exec"]["comp_seq"].append("9999")
     dangling["graph_exec"]["mem_chunk"]["chk36"]["owner_var"] = "8888"
     dangling["graph_exec"]["var"]["36"]["mem_plan"]["mem_chunk_id"] = "chk7777"
-    of_odd, of_dangling, without_end, with_more = added(
-        ranks, odd, dangling, text.rstrip().removesuffix("}"), text + " rest"
+    of_odd, of_dangling, without_end, with_more = ranks.add(
+        odd, dangling, text.rstrip().removesuffix("}"), text + " rest"
     )
     assert {"entries_malformed", "times_missing"} <= set(of_odd.warning_codes)
     assert of_dangling.warning_codes == ["ids_dangling"] * 3
@@ -108,7 +98,7 @@ def test_small_damage_is_counted(text: str, ranks: Ranks) -> None:
 def test_invalid_whole_numbers_are_null_and_counted(ranks: Ranks) -> None:
     numbers = ["inf", "nan", 8.5, -7, "1e3", 10**30, True]
     oprs = [Opr("1", device={CPU: (0, 0, 1)}, computation=each, memory=4) for each in numbers]
-    for source in added(ranks, *map(profile, oprs)):
+    for source in ranks.add(*map(profile, oprs)):
         assert "numbers_unread" in source.warning_codes
     rows = ranks.rows("SELECT rank, computation_flo, memory_bytes FROM megengine_oprs")
     assert rows == [[(None, 4)]] * len(numbers)
@@ -123,16 +113,16 @@ def test_a_kernel_begins_at_kern_if_that_is_between_start_and_end(ranks: Ranks) 
         (1, "x", 4): 3e9,
     }
     oprs = [Opr("1", device={CPU: times}, host={THREAD: (0, 0, 9)}) for times in kernels]
-    for times, source in zip(kernels, added(ranks, *map(profile, oprs)), strict=True):
+    for times, source in zip(kernels, ranks.add(*map(profile, oprs)), strict=True):
         assert ("times_out_of_order" in source.warning_codes) == (times[1] in (0.5, 9))
     rows = ranks.rows("SELECT rank, dur_ns FROM kernels")
     assert rows == [[(dur_ns,)] for dur_ns in kernels.values()]
 
 
-def test_invalid_times_are_kept_as_other_events(ranks: Ranks) -> None:
+def test_invalid_times_are_kept_as_other_events(load: Load) -> None:
     odd = [("inf", 0, 1), (0, 0, "nan"), (5, 5, 1), (0, 0, 1e300)]
     oprs = [Opr(str(number), device={CPU: times}) for number, times in enumerate(odd)]
-    [source] = added(ranks, profile(*oprs))
+    [source] = load(profile(*oprs))
     assert (source.complete, sum(source.other.values())) == (0, 4)
 
 

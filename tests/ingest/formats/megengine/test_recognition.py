@@ -10,9 +10,11 @@ import pytest
 import ingest
 from ingest.errors import ProfileError
 from ingest.formats import Source
+from ingest.inputs import read_run_input
 from tests.builders.events import op
 from tests.builders.megengine import CPU, THREAD, Opr, content
 from tests.conftest import Ranks
+from tests.ingest.formats.conftest import Load
 from tests.samples import MEGENGINE
 
 WHOLE = content(
@@ -53,26 +55,26 @@ def test_the_sections_may_be_in_any_order(ranks: Ranks) -> None:
         assert found == [(2, 2 * has_times, 2 * has_graph)], whole
 
 
-def test_the_name_does_not_matter(store: ingest.Store, tmp_path: Path) -> None:
+def test_the_name_does_not_matter(tmp_path: Path) -> None:
     names = ("profile", "a.txt", "a.trace.json", "a.pickle", "b.json.gz")
     for number, name in enumerate(names):  # no two files have the same content
         (tmp_path / name).write_text(json.dumps(WHOLE, indent=number))
         zipped = gzip.compress(json.dumps(WHOLE, indent=number + len(names)).encode())
         (tmp_path / f"z{name}").write_bytes(zipped)
-    sources = store.add(tmp_path).sources
+    sources = read_run_input(tmp_path).sources
     assert len(sources) == 2 * len(names)
     assert kinds(sources) == {("megengine", "ok")}
 
 
-def test_the_file_may_begin_with_white_space(ranks: Ranks) -> None:
+def test_the_file_may_begin_with_white_space(load: Load) -> None:
     texts = [before + json.dumps(WHOLE) for before in ("\ufeff", "\n\n \t")]
-    assert kinds(ranks.add(*texts)) == {("megengine", "ok")}
+    assert kinds(load(*texts)) == {("megengine", "ok")}
 
 
-def test_samples_are_recognised_by_their_beginning(samples: Path, ranks: Ranks) -> None:
+def test_samples_are_recognised_by_their_beginning(samples: Path, load: Load) -> None:
     """The beginning suffices, long before the last sections: files may have many MB."""
     heads = [(samples / "megengine" / f"{run}.json").read_bytes()[:400] for run in MEGENGINE]
-    assert kinds(ranks.add(*heads)) == {("megengine", "truncated")}
+    assert kinds(load(*heads)) == {("megengine", "truncated")}
 
 
 def test_a_trace_of_torch_is_not_a_profile_of_megengine(ranks: Ranks) -> None:

@@ -202,7 +202,7 @@ def test_harmful_names_are_only_text(
         assert r"model.py:7:\u202e&amp;\x00\x1b[2J{{script}}" in names
 
 
-RUNS = ["train_ctx512", "torch20", "private_pools", "h100", "v100", "memory_timeline"]
+RUNS = ["train_ctx512", "torch20", "h100", "memory_timeline"]
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -82,9 +82,9 @@ of_steps AS (
                 steps < 3,
                 format('{:,} step{}', steps, if(steps = 1, '', 's')),
                 format(
-                    '{:.3g} to {:.3g} ms in the middle half of {:,} steps',
-                    q1_wall_ns / 1e6,
-                    q3_wall_ns / 1e6,
+                    '{} to {} in the middle half of {:,} steps',
+                    duration_text(q1_wall_ns),
+                    duration_text(q3_wall_ns),
                     steps
                 )
             )
@@ -183,7 +183,7 @@ SELECT
     if(
         compilations > 0,
         concat(compilations, ' (', recompiles, ' of them recompilations)'),
-        concat(round(wait_ns / 1e6, 1), ' ms')
+        duration_text(wait_ns)
     ) AS value
 FROM of_compilation
 UNION ALL

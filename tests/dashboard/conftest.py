@@ -12,6 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import ingest
+from tests.dashboard.browser import exceptions
 from tests.dashboard.server import served
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
@@ -141,9 +142,9 @@ def tab(window: BrowserContext) -> Iterator[Page]:
     page = window.new_page()
     yield page
     try:
-        exceptions = page.get_by_test_id("stException").all_inner_texts()
+        shown = exceptions(page)
         if page.url.startswith("http"):
             page.evaluate("localStorage.clear()")  # clear what Streamlit stores per user
     finally:
         page.close()
-    assert exceptions == []
+    assert shown == []

@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 import ingest
-from tests.dashboard.browser import wait_until_drawn
+from tests.dashboard.browser import assert_fits, visit, wait_until_drawn
 from tests.dashboard.elements import charts, table_with, tables, texts
-from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
 
 EMBED, ASYNC, ITER3 = "prof_embed", "prof_async", "prof_iter3"
 
@@ -39,9 +38,9 @@ def times(profile, side, key="end"):
     }
 
 
-def test_operators_have_their_computation_and_memory(app, store, run, profile):
+def test_operators_have_their_computation_and_memory(opened, store, run, profile):
     recorded = profile(EMBED)
-    page = app(store, "operators", run=run(EMBED))
+    page = opened(store, "operators", run=run(EMBED))
     table = table_with(page, "computation_flo")
     footprints = recorded["profiler"]["opr_footprint"]
     on_device, on_host = times(recorded, "device"), times(recorded, "host")
@@ -72,7 +71,7 @@ def test_types_have_the_sums_of_their_operators(app, store, run, profile):
     )
 
 
-def test_the_scatter_has_the_operators_with_operations_bytes_and_time(app, store, run, profile):
+def test_the_scatter_has_the_operators_with_operations_bytes_and_time(opened, store, run, profile):
     recorded = profile(EMBED)
     footprints = recorded["profiler"]["opr_footprint"]
     expected = [
@@ -80,7 +79,7 @@ def test_the_scatter_has_the_operators_with_operations_bytes_and_time(app, store
         for opr, time in times(recorded, "device").items()
         if time and footprints[opr]["computation"] and footprints[opr]["memory"]
     ]
-    page = app(store, "operators", run=run(EMBED))
+    page = opened(store, "operators", run=run(EMBED))
     (points,) = [chart for chart in charts(page) if "intensity" in chart and "type" in chart]
     drawn = sorted(zip(points["x"], points["y"], strict=True))
     assert drawn == [pytest.approx(each, rel=1e-6) for each in sorted(expected)]
@@ -160,15 +159,10 @@ def test_two_profiles_of_a_network_compare_by_operator(app, store, run):
     assert row["status"] == "faster"
 
 
-@pytest.mark.parametrize("page", ["operators", "memory", "overview", "bubbles", "timeline"])
-def test_pages_fit_their_windows(tab, serve, store, run, page):
-    tab.goto(f"{serve(store)}/{page}?run={run(EMBED)}")
-    for width in WIDTHS:
-        tab.set_viewport_size({"width": width, "height": 1000})
-        wait_until_drawn(tab)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        assert tab.evaluate(OVERLAPPING) == [], width
-        assert tab.evaluate(CUT) == [], width
+def test_pages_fit_their_windows(tab, serve, store, run):
+    for page in ("operators", "memory", "overview", "bubbles", "timeline"):
+        visit(tab, f"{serve(store)}/{page}?run={run(EMBED)}")
+        assert_fits(tab)
 
 
 def test_hovering_a_point_names_the_operator(tab, serve, store, run):

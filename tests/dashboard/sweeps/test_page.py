@@ -6,9 +6,8 @@ from playwright.sync_api import Page, expect
 import ingest
 from dashboard.drawing import formatting
 from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, described, sweep_store, write_run
-from tests.dashboard.browser import query_of, wait_until_drawn
+from tests.dashboard.browser import assert_fits, query_of, wait_until_drawn
 from tests.dashboard.elements import charts, table_with, texts
-from tests.dashboard.test_widths import CUT, OVERLAPPING, WIDTHS
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +89,7 @@ def test_in_a_browser_a_click_opens_a_variant(tab: Page, serve, swept, rows):
     tab.get_by_text("wrong 64", exact=True).last.click(force=True)
     expect(tab.get_by_text("Compare with eager 64")).to_be_visible()
     assert query_of(tab)["at"] == [rows["wrong 64"]["run_id"]]
-    for width in WIDTHS:
-        tab.set_viewport_size({"width": width, "height": 1000})
-        wait_until_drawn(tab)
-        assert tab.evaluate(OVERLAPPING) == []
-        assert tab.evaluate(CUT) == []
+    assert_fits(tab)
     tab.get_by_text("Compare with eager 64").click()
     wait_until_drawn(tab)
     expect(tab.get_by_role("heading", name="Compare", exact=True)).to_be_visible()

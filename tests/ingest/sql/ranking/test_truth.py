@@ -36,7 +36,7 @@ TRACES = [
 
 
 # For this file, the truth counts `dma_request` and `event_wait` as kernels. The metrics without
-# them are tested in `tests/ingest/sql/runs/test_run_metrics.py`.
+# them are tested in `tests/ingest/sql/steps/test_samples.py`.
 MTIA = "mtia_inference.json.gz"
 
 

@@ -4,12 +4,15 @@ This module uses none of tracehouse's own code. Intervals are pairs of integers:
 clock.
 """
 
+import gc
 import gzip
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +39,13 @@ COLLECTIVE = re.compile(  # names in libraries, in symmetric memory, and custom 
 
 def read(path: Path) -> list[Event]:
     """Return the complete events of a trace, with `start` and `end` in ns."""
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-        content = json.loads(file.read(), parse_float=Decimal)
-    return complete(content["traceEvents"] if isinstance(content, dict) else content)
+    gc.disable()  # it would search a million new dictionaries again and again
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            content = json.loads(file.read(), parse_float=Decimal)
+        return complete(content["traceEvents"] if isinstance(content, dict) else content)
+    finally:
+        gc.enable()
 
 
 def complete(events: Iterable[Event]) -> list[Event]:
@@ -80,6 +87,12 @@ def length(intervals: Iterable[Interval], window: Interval | None = None) -> int
     """Return the total length of the intervals inside the window."""
     first, last = window or (-(1 << 62), 1 << 62)
     return sum(max(min(end, last) - max(start, first), 0) for start, end in intervals)
+
+
+def near(window: Interval, union: list[Interval]) -> list[Interval]:
+    """Return those of the intervals of a union that overlap the window."""
+    first = bisect_right(union, window[0], key=lambda interval: interval[1])
+    return union[first : bisect_left(union, window[1], key=lambda interval: interval[0])]
 
 
 def steps_of(events: list[Event], name: str | None) -> list[Interval]:
@@ -184,7 +197,12 @@ def class_of(event: Event) -> str:
     """Return the class of a device event: compute, communication or copy."""
     if event["cat"] in COPY:
         return "copy"
-    return "communication" if COLLECTIVE.search(event["name"]) else "compute"
+    return "communication" if _is_collective(event["name"]) else "compute"
+
+
+@cache
+def _is_collective(name: str) -> bool:
+    return COLLECTIVE.search(name) is not None
 
 
 def outermost(events: list[Event]) -> dict[str, list[Event]]:

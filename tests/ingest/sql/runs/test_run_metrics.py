@@ -1,7 +1,8 @@
-"""The metrics of runs, compared with plain Python on every sample and checked on small traces."""
+"""The metrics of runs, checked on small traces and on pairs of samples."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -13,39 +14,9 @@ import ingest
 from tests.builders import diff_traces
 from tests.builders.diff_traces import Call
 from tests.builders.events import Event, host
-from tests.conftest import Traces
+from tests.conftest import Ranks, Traces
 from tests.ingest.sql.runs import metrics_in_python
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
-
-FLUX = "nn.Module: FluxTransformer2DModel_0"
-SAMPLES = {  # number of steps, how they are found, their name: read from the traces
-    "alexnet_cuda_sync": (1, "run", None),
-    "b200_gptoss": (1, "run", None),
-    "cpu_only": (1, "ProfilerStep", "ProfilerStep"),
-    "cupti_counters": (1, "run", None),
-    "flux_compile_recompile": (1, "run", None),
-    f"{COMPILED}-rank0": (2, "module", "nn.Module: OptimizedModule_0"),
-    "flux_compiled_steady_bs5": (1, "run", None),
-    EAGER: (2, "module", FLUX),
-    "flux_eager_full": (2, "annotation", "transformer_forward"),
-    "flux_eager_min": (2, "annotation", "transformer_forward"),
-    "h100_owlv2": (1, "ProfilerStep", "ProfilerStep"),
-    "h100_qwen1.5-0.5b": (1, "ProfilerStep", "ProfilerStep"),
-    "mi210_gpu_only": (1, "run", None),
-    "mi300_flux1_graph_capture": (1, "run", None),
-    "mi300_flux1_graph_replay": (1, "ProfilerStep", "ProfilerStep"),
-    "mi300_owlv2": (1, "ProfilerStep", "ProfilerStep"),
-    "mi300_resnet_ddp_rank0": (3, "ProfilerStep", "ProfilerStep"),
-    "mi300_torch_compile_triton": (1, "run", None),
-    "misc_backward_threads": (1, "run", None),
-    "mtia_inference": (1, "run", None),  # tasks of several threads, at the same time
-    "nccl_training_control": (6, "ProfilerStep", "ProfilerStep"),
-    "nccl_training_test": (6, "ProfilerStep", "ProfilerStep"),
-    "two_rank_rank0": (2, "ProfilerStep", "ProfilerStep"),
-    "two_rank_rank1": (2, "ProfilerStep", "ProfilerStep"),
-    "v100_resnet50_workers0": (6, "ProfilerStep", "ProfilerStep"),
-    "v100_resnet50_workers4": (6, "ProfilerStep", "ProfilerStep"),
-}
 
 
 @pytest.fixture(scope="session")
@@ -94,45 +65,6 @@ def adds_up(metrics: dict[str, Any]) -> None:
     summed = f["compute_ns"] + f["communication_ns"] + f["copy_ns"] + f["compiled_code_ns"]
     assert f["busy_ns"] == summed - f["overlap_ns"]
     assert min(f[name] for name in ("lead_ns", "tail_ns", "bubble_ns", "overlap_ns")) >= 0
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_metrics_of_a_sample_are_exact(
-    name: str, sampled: Samples, sample_store: Path, compared: Path
-) -> None:
-    [path] = sampled.files(name)
-    store = compared if path.parent.name == "compile" else sample_store
-    with ingest.connect(store) as connection:
-        condition = f"WHERE run_id = (SELECT run_id FROM sources WHERE path = '{path}')"
-        parts = rows(connection, f"FROM run_parts {condition}")
-        found = with_causes(rows(connection, f"FROM run_totals {condition}"), parts, "total_ns")
-        gaps = rows(connection, f"SELECT device, start_ns, dur_ns, cause FROM bubbles {condition}")
-        summaries = with_causes(rows(connection, f"FROM run_metrics {condition}"), parts, "ns")
-    named = {(f["steps"], f["steps_from"], f["step_name"]) for f in summaries}
-    assert named == {SAMPLES[name]}
-    expected = metrics_in_python.metrics(metrics_in_python.read(path), SAMPLES[name][2])
-    assert {f["device"] for f in found} == set(expected)
-    for metrics in found:
-        adds_up(metrics)
-        known = expected[metrics["device"]]
-        outside_ns = known.pop("outside_busy_ns")
-        assert {key: metrics.get(key) for key in known} == known
-        [summary] = (f for f in summaries if f["device"] == metrics["device"])
-        adds_up(summary)
-        assert (summary["steps"], summary["measure"]) == (metrics["steps"], metrics["measure"])
-        assert summary["outside_busy_ns"] == outside_ns
-        assert summary["mean_wall_ns"] == metrics["wall_ns"] // metrics["steps"]
-        if metrics["measure"] == "device" and summary["outside_busy_ns"] == 0:
-            ours = [gap for gap in gaps if gap["device"] == metrics["device"]]
-            for part in parts:
-                if part["is_idle"] and part["device"] == metrics["device"]:
-                    lost = [gap["dur_ns"] for gap in ours if gap["cause"] == part["part"]]
-                    assert part["total_ns"] == sum(lost)
-
-
-def test_every_sample_is_tested(sampled: Samples) -> None:
-    names = {*sampled.names("traces"), EAGER, f"{COMPILED}-rank0"}
-    assert names - {"memory_timeline.raw"} == set(SAMPLES)
 
 
 def differences(
@@ -219,63 +151,65 @@ def differences_of_no_rank(connection: duckdb.DuckDBPyConnection) -> list[Any]:
     return rows(connection, f"FROM run_diff({run}, {run}, rank := 7)")
 
 
-def steps_found(traces: Traces, *events: Event) -> list[tuple[Any, ...]]:
-    connection = traces.add(list(events))
-    return connection.sql(
-        "SELECT steps_from, step_name, step, start_ns, dur_ns FROM steps ORDER BY start_ns"
-    ).fetchall()
+def part(start: float, dur: float, tid: int = 1) -> Event:
+    return host("part", "user_annotation", start, dur, tid=tid)
 
 
-def test_steps_are_an_annotation_that_repeats(traces: Traces) -> None:
-    found = steps_found(
-        traces,
-        host("pipeline", "user_annotation", 0, 100),
-        host("denoise 1", "user_annotation", 10, 30),
-        host("denoise 2", "user_annotation", 40, 20),
-        host("scheduler", "user_annotation", 12, 5),
-        host("scheduler", "user_annotation", 42, 5),
-        host("nn.Module: Flux_0", "python_function", 15, 10),
-        host("nn.Module: Flux_0", "python_function", 45, 10),
-        host("aten::mm", "cpu_op", 50, 5),
+WHOLE = host("aten::mm", "cpu_op", 0, 100)
+IS_RUN = [("run", None, None, 0, 100_000)]
+FLUX = "nn.Module: Flux_0"
+# Events, and the steps found in them: how, their name, and the number, start and length of each.
+STEPS: dict[str, tuple[list[Event], list[tuple[Any, ...]]]] = {
+    "an annotation that repeats": (
+        [
+            host("pipeline", "user_annotation", 0, 100),
+            host("denoise 1", "user_annotation", 10, 30),
+            host("denoise 2", "user_annotation", 40, 20),
+            host("scheduler", "user_annotation", 12, 5),
+            host("scheduler", "user_annotation", 42, 5),
+            host(FLUX, "python_function", 15, 10),
+            host(FLUX, "python_function", 45, 10),
+            host("aten::mm", "cpu_op", 50, 5),
+        ],
+        [
+            ("annotation", "denoise", 0, 10_000, 30_000),
+            ("annotation", "denoise", 1, 40_000, 20_000),
+        ],
+    ),
+    "an outermost module that repeats": (
+        [
+            host("nccl:all_reduce", "user_annotation", 10, 45),
+            host("nccl:all_reduce", "user_annotation", 55, 45),
+            host(FLUX, "python_function", 15, 10),
+            host("nn.Module: Block_0", "python_function", 16, 4),
+            host("nn.Module: Block_0", "python_function", 20, 4),
+            host(FLUX, "python_function", 30, 10),
+            host("nn.Module: Decoder_0", "python_function", 50, 40),
+        ],
+        [("module", FLUX, 0, 15_000, 10_000), ("module", FLUX, 1, 30_000, 10_000)],
+    ),
+    "a single call": ([WHOLE, part(10, 10)], IS_RUN),
+    "a small part of the time from first to last": ([WHOLE, part(10, 10), part(80, 10)], IS_RUN),
+    "two threads at the same time": ([WHOLE, part(10, 30), part(30, 30, tid=2)], IS_RUN),
+    "one call inside the other": ([WHOLE, part(10, 50), part(20, 30)], IS_RUN),
+}
+
+
+@pytest.fixture(scope="module")
+def steps_found(shared_ranks: Ranks) -> dict[str, list[tuple[Any, ...]]]:
+    """The steps of each trace."""
+    shared_ranks.add(*({"traceEvents": events} for events, _ in STEPS.values()))
+    found = shared_ranks.rows(
+        "SELECT rank, steps_from, step_name, step, start_ns, dur_ns FROM steps ORDER BY start_ns"
     )
-    assert found == [
-        ("annotation", "denoise", 0, 10_000, 30_000),
-        ("annotation", "denoise", 1, 40_000, 20_000),
-    ]
+    return dict(zip(STEPS, found, strict=True))
 
 
-def test_steps_are_an_outermost_module_that_repeats(traces: Traces) -> None:
-    found = steps_found(
-        traces,
-        host("nccl:all_reduce", "user_annotation", 10, 45),
-        host("nccl:all_reduce", "user_annotation", 55, 45),
-        host("nn.Module: Flux_0", "python_function", 15, 10),
-        host("nn.Module: Block_0", "python_function", 16, 4),
-        host("nn.Module: Block_0", "python_function", 20, 4),
-        host("nn.Module: Flux_0", "python_function", 30, 10),
-        host("nn.Module: Decoder_0", "python_function", 50, 40),
-    )
-    assert found == [
-        ("module", "nn.Module: Flux_0", 0, 15_000, 10_000),
-        ("module", "nn.Module: Flux_0", 1, 30_000, 10_000),
-    ]
-
-
-@pytest.mark.parametrize(
-    "calls",
-    [
-        [(10, 10, 1)],  # once
-        [(10, 10, 1), (80, 10, 1)],  # a small part of the time from first to last
-        [(10, 30, 1), (30, 30, 2)],  # on two threads at the same time
-        [(10, 50, 1), (20, 30, 1)],  # one inside the other
-    ],
-)
-def test_no_steps_are_found_without_successive_calls(
-    traces: Traces, calls: list[tuple[int, int, int]]
+@pytest.mark.parametrize("case", STEPS)
+def test_steps_are_successive_calls_or_the_run(
+    case: str, steps_found: dict[str, list[tuple[Any, ...]]]
 ) -> None:
-    annotations = [host("part", "user_annotation", s, d, tid=tid) for s, d, tid in calls]
-    found = steps_found(traces, host("aten::mm", "cpu_op", 0, 100), *annotations)
-    assert found == [("run", None, None, 0, 100_000)]
+    assert steps_found[case] == STEPS[case][1]
 
 
 def test_work_outside_of_the_steps_is_counted_separately(traces: Traces) -> None:
@@ -323,28 +257,28 @@ KERNELS = st.builds(
 )
 
 
-@pytest.fixture(scope="module")
-def one_store(tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """One store for the traces of all examples."""
-    directory = tmp_path_factory.mktemp("any")
-    return Traces(directory, ingest.Store(directory / "store"))
+STEPS_OF_CALLS = st.tuples(st.lists(KERNELS, min_size=1, max_size=12), st.integers(1, 3))
+AS_THE_LAST_STEP_ENDS = Call("aten::op", (199, 4), "gemm", (141, 60))
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
-@example([Call("aten::op", (199, 4), "gemm", (141, 60))], 1)  # launched as the last step ends
-@given(calls=st.lists(KERNELS, min_size=1, max_size=12), steps=st.integers(1, 3))
-def test_metrics_of_any_trace_add_up(one_store: Traces, calls: list[Call], steps: int) -> None:
-    events = diff_traces.trace(calls, 200, steps)
-    run_id = one_store.store.add(one_store.write(events)).run_id
-    with ingest.connect(one_store.store.path) as connection:
-        parts = rows(connection, f"FROM run_parts WHERE run_id = '{run_id}'")
-        totals = rows(connection, f"FROM run_totals WHERE run_id = '{run_id}'")
-        per_step = rows(connection, f"FROM run_metrics WHERE run_id = '{run_id}'")
-        [metrics] = with_causes(totals, parts, "total_ns")
-        [summary] = with_causes(per_step, parts, "ns")
-    adds_up(metrics)
-    adds_up(summary)
-    expected = metrics_in_python.metrics(metrics_in_python.complete(events), "ProfilerStep")
-    assert expected[0].pop("outside_busy_ns") == summary["outside_busy_ns"]
-    assert {key: metrics[key] for key in expected[0]} == expected[0]
+@settings(max_examples=3, deadline=None)
+@example([([AS_THE_LAST_STEP_ENDS], 1)])
+@given(ranks=st.lists(STEPS_OF_CALLS, min_size=7, max_size=7))
+def test_metrics_of_any_trace_add_up(ranks: list[tuple[list[Call], int]]) -> None:
+    traces = [diff_traces.trace(calls, 200, steps) for calls, steps in ranks]
+    files = [{"traceEvents": events, "number": n} for n, events in enumerate(traces)]
+    with TemporaryDirectory() as directory:
+        store = ingest.Store(Path(directory) / "store")
+        Ranks(Path(directory), store).add(*files)
+        with ingest.connect(store.path) as connection:
+            parts = rows(connection, "FROM run_parts")
+            totals = rows(connection, "FROM run_totals ORDER BY rank")
+            per_step = rows(connection, "FROM run_metrics ORDER BY rank")
+    totals, per_step = with_causes(totals, parts, "total_ns"), with_causes(per_step, parts, "ns")
+    for events, metrics, summary in zip(traces, totals, per_step, strict=True):
+        adds_up(metrics)
+        adds_up(summary)
+        expected = metrics_in_python.metrics(metrics_in_python.complete(events), "ProfilerStep")
+        assert expected[0].pop("outside_busy_ns") == summary["outside_busy_ns"]
+        assert {key: metrics[key] for key in expected[0]} == expected[0]

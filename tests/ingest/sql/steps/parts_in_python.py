@@ -19,6 +19,7 @@ from tests.ingest.sql.runs.metrics_in_python import (
     class_of,
     length,
     merged,
+    near,
     outermost,
     window_of,
 )
@@ -220,7 +221,7 @@ def _counts(activities: list[Event], steps: Steps) -> Parts:
             own = (max(event["start"], reached.get(kind, event["start"])), event["end"])
             inner = (max(own[0], window[0]), min(own[1], window[1]))
             if inner[1] > inner[0]:
-                hidden = length(hidden_by[kind], inner)
+                hidden = length(near(inner, hidden_by[kind]), inner)
                 counted[f"exposed_{kind}_ns"] += inner[1] - inner[0] - hidden
         for name in ("all", kind):
             reached[name] = max(reached.get(name, event["end"]), event["end"])

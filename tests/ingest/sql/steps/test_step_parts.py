@@ -1,31 +1,18 @@
-"""The parts of each step: samples compared with plain Python, and a small trace for each rule."""
+"""The parts of each step: a small trace for each rule, and sums of all samples."""
 
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
 import ingest
 from tests.builders.events import Event, host, kernel
-from tests.conftest import Traces
-from tests.ingest.sql.runs import metrics_in_python
-from tests.ingest.sql.runs.test_run_metrics import SAMPLES
+from tests.conftest import Ranks, Traces
 from tests.ingest.sql.steps import parts_in_python
 from tests.ingest.sql.steps.test_steps import launched, step
-from tests.samples import COMPILED, EAGER, Samples
 
-COUNTED = (
-    *("bubbles", "activities", "kernels", "launches", "graph_launches", "launch_call_ns"),
-    *("short_kernels", "exposed_communication_ns", "exposed_copy_ns"),
-)
 Found = dict[int | None, dict[int | None, Counter[str]]]
-
-
-@pytest.fixture(scope="module")
-def compared(sampled: Samples) -> Path:
-    return sampled.store(EAGER, f"{COMPILED}-rank0")
 
 
 def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Found:
@@ -36,55 +23,6 @@ def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Foun
     ).fetchall():
         found[device][number][part] += ns
     return found
-
-
-def dictionaries(relation: duckdb.DuckDBPyRelation) -> list[dict[str, Any]]:
-    """Return the rows of a relation as dictionaries."""
-    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
-
-
-def is_median_of(step: dict[str, Any], metrics: dict[str, Any]) -> bool:
-    return bool(step["is_median"] and step["device"] == metrics["device"])
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_parts_of_a_sample_are_exact(
-    name: str, sampled: Samples, sample_store: Path, compared: Path
-) -> None:
-    [path] = sampled.files(name)
-    with ingest.connect(compared if path.parent.name == "compile" else sample_store) as connection:
-        condition = f"WHERE run_id = (SELECT run_id FROM sources WHERE path = '{path}')"
-        found = found_in(connection, condition)
-        steps = dictionaries(connection.sql(f"FROM step_metrics {condition}"))
-        medians = dictionaries(connection.sql(f"FROM run_metrics {condition}"))
-        of_median = dictionaries(connection.sql(f"FROM run_parts {condition}"))
-        windows = dictionaries(connection.sql(f"FROM measured_windows {condition}"))
-    events, step_name = metrics_in_python.read(path), SAMPLES[name][2]
-    expected = parts_in_python.parts(events, step_name)
-    assert {device: parts_in_python.nonzero(parts) for device, parts in found.items()} == {
-        device: parts_in_python.nonzero(parts) for device, parts in expected.items()
-    }
-    counts = parts_in_python.counts(events, step_name)
-    for row in steps:
-        known = counts.get(row["device"], {}).get(row["step"], Counter())
-        recorded = parts_in_python.recorded(events, row["device"])
-        assert {key: row[key] for key in COUNTED} == {
-            key: known[key] if key in recorded else None for key in COUNTED
-        }
-    for row in medians:
-        parts = expected[row["device"]]
-        median = parts_in_python.median_step(parts, is_whole=step_name is None)
-        assert row["step"] == median
-        assert row["wall_ns"] == sum(parts[median].values())
-        busy = ("compute", "communication", "copy", "compiled_code", "overlap")
-        assert row["busy_ns"] == sum(parts[median][part] for part in busy)
-        assert [step["step"] for step in steps if is_median_of(step, row)] == [median]
-        of_device = [window for window in windows if window["device"] == row["device"]]
-        assert [window["median_step"] for window in of_device] == [median]
-        ours = [part for part in of_median if part["device"] == row["device"]]
-        assert sum(part["ns"] for part in ours) == row["wall_ns"]
-        idle = sum(part["ns"] for part in ours if part["is_idle"])
-        assert idle == row["bubble_ns"] == parts[median]["idle"]
 
 
 def test_parts_add_up_to_the_run(sample_store: Path) -> None:
@@ -125,114 +63,123 @@ def test_parts_add_up_to_the_run(sample_store: Path) -> None:
     assert (wrong, metrics) == ([], [])
 
 
-def parts_of(traces: Traces, *events: Event) -> dict[int | None, dict[str, int]]:
-    """Return step → part → µs for the only device."""
-    [parts] = found_in(traces.add(list(events))).values()
+# Events, and their parts: step → part → µs.
+SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
+    "a gap is divided at the start of a step": (
+        [
+            step(0, 0, 100),
+            step(1, 100, 100),
+            *launched("first", 10, 20, 30),
+            *launched("second", 120, 140, 10),
+        ],
+        {
+            0: {"lead": 20, "compute": 30, "idle": 50},
+            1: {"idle": 40, "compute": 10, "tail": 50},
+        },
+    ),
+    "a gap of work launched ahead belongs to its step": (
+        [
+            step(0, 0, 30),
+            step(1, 30, 20),
+            *launched("first", 10, 60, 10),
+            *launched("second", 40, 75, 10),
+        ],
+        {0: {"lead": 60, "compute": 10}, 1: {"idle": 5, "compute": 10}},
+    ),
+    "a step without work has only idle time": (
+        [
+            step(0, 0, 100),
+            step(1, 100, 50),
+            step(2, 150, 50),
+            *launched("first", 10, 20, 30),
+            *launched("last", 160, 170, 30),
+        ],
+        {
+            0: {"lead": 20, "compute": 30, "idle": 50},
+            1: {"idle": 50},
+            2: {"idle": 20, "compute": 30},
+        },
+    ),
+    "time between steps belongs to no step": (
+        [
+            *(host(f"denoise {n}", "user_annotation", 100 * n, 60) for n in range(2)),
+            *launched("first", 10, 20, 30),
+            *launched("between", 70, 75, 5),
+            *launched("second", 110, 120, 30),
+        ],
+        {
+            0: {"lead": 20, "compute": 30, "idle": 10},
+            None: {"idle": 15 + 20, "compute": 5},
+            1: {"idle": 20, "compute": 30, "tail": 10},
+        },
+    ),
+    "work ends after its step": (
+        [
+            step(0, 0, 100),
+            step(1, 100, 100),
+            *launched("first", 10, 20, 30),
+            *launched("second", 120, 140, 80),
+        ],
+        {0: {"lead": 20, "compute": 30, "idle": 50}, 1: {"idle": 40, "compute": 80}},
+    ),
+    "overlap counts for the later step": (
+        [
+            step(0, 0, 50),
+            step(1, 50, 50),
+            *launched("first", 10, 20, 50),
+            host("cudaLaunchKernel", "cuda_runtime", 55, 1, {"correlation": 55}),
+            kernel("second", 60, 40, stream=9, correlation=55),
+        ],
+        {0: {"lead": 20, "compute": 50}, 1: {"compute": 40, "overlap": -10}},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def small(shared_ranks: Ranks) -> Ranks:
+    """A run with a rank for each small trace."""
+    shared_ranks.add(*({"traceEvents": events} for events, _ in SMALL.values()))
+    return shared_ranks
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_parts_of_a_small_trace(name: str, small: Ranks) -> None:
+    with ingest.connect(small.store.path) as connection:
+        [parts] = found_in(connection, f"WHERE rank = {list(SMALL).index(name)}").values()
+    assert in_us(parts) == SMALL[name][1]
+
+
+def in_us(parts: dict[int | None, Counter[str]]) -> dict[int | None, dict[str, int]]:
+    """Return step → part → µs."""
     return {
         number: {part: ns // 1000 for part, ns in by_part.items()}
         for number, by_part in parts_in_python.nonzero(parts).items()
     }
 
 
-def test_a_gap_is_divided_at_the_start_of_a_step(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        step(0, 0, 100),
-        step(1, 100, 100),
-        *launched("first", 10, 20, 30),
-        *launched("second", 120, 140, 10),
-    )
-    assert found == {
-        0: {"lead": 20, "compute": 30, "idle": 50},
-        1: {"idle": 40, "compute": 10, "tail": 50},
-    }
+def test_every_step_has_every_part(small: Ranks) -> None:
+    with ingest.connect(small.store.path) as connection:
+        [(of_device,)] = connection.sql("SELECT count(*) FROM parts WHERE is_of_device").fetchall()
+    query = """
+        SELECT rank, count(DISTINCT part), count(*) FROM step_parts
+        WHERE step IS NOT NULL GROUP BY rank, step
+    """
+    steps = [len(parts.keys() - {None}) for _, parts in SMALL.values()]
+    assert small.rows(query) == [[(of_device, of_device)] * number for number in steps]
 
 
-def test_a_gap_of_work_launched_ahead_belongs_to_its_step(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        step(0, 0, 30),
-        step(1, 30, 20),
-        *launched("first", 10, 60, 10),
-        *launched("second", 40, 75, 10),
-    )
-    assert found == {0: {"lead": 60, "compute": 10}, 1: {"idle": 5, "compute": 10}}
-
-
-def test_time_between_steps_belongs_to_no_step(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        *(host(f"denoise {n}", "user_annotation", 100 * n, 60) for n in range(2)),
-        *launched("first", 10, 20, 30),
-        *launched("between", 70, 75, 5),
-        *launched("second", 110, 120, 30),
-    )
-    assert found == {
-        0: {"lead": 20, "compute": 30, "idle": 10},
-        None: {"idle": 15 + 20, "compute": 5},
-        1: {"idle": 20, "compute": 30, "tail": 10},
-    }
-
-
-def test_a_step_without_work_has_only_idle_time(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        step(0, 0, 100),
-        step(1, 100, 50),
-        step(2, 150, 50),
-        *launched("first", 10, 20, 30),
-        *launched("last", 160, 170, 30),
-    )
-    assert found == {
-        0: {"lead": 20, "compute": 30, "idle": 50},
-        1: {"idle": 50},
-        2: {"idle": 20, "compute": 30},
-    }
-
-
-def test_overlap_counts_for_the_later_step(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        step(0, 0, 50),
-        step(1, 50, 50),
-        *launched("first", 10, 20, 50),
-        host("cudaLaunchKernel", "cuda_runtime", 55, 1, {"correlation": 55}),
-        kernel("second", 60, 40, stream=9, correlation=55),
-    )
-    assert found == {0: {"lead": 20, "compute": 50}, 1: {"compute": 40, "overlap": -10}}
-
-
-def test_every_step_has_every_part(traces: Traces) -> None:
-    connection = traces.add([step(0, 0, 50), step(1, 50, 50), *launched("first", 10, 20, 5)])
-    [(least, most)] = connection.sql(
+def test_metrics_of_steps(small: Ranks) -> None:
+    found = small.rows(
         """
-        SELECT min(rows), max(rows)
-        FROM (SELECT count(*) AS rows FROM step_parts GROUP BY step)
+        SELECT
+            rank, step, start_ns - first_ns, dur_ns, work_end_ns - first_ns, wall_ns, busy_ns,
+            idle_ns, kernels, launches, launch_call_ns
+        FROM step_metrics, (SELECT min(start_ns) AS first_ns FROM steps) ORDER BY step
         """
-    ).fetchall()
-    [(of_device,)] = connection.sql("SELECT count(*) FROM parts WHERE is_of_device").fetchall()
-    assert least == most == of_device
-
-
-def test_metrics_of_steps(traces: Traces) -> None:
-    connection = traces.add(
-        [
-            step(0, 0, 100),
-            step(1, 100, 100),
-            *launched("first", 10, 20, 30),
-            *launched("second", 120, 140, 80),
-        ]
     )
-    start = connection.sql("SELECT min(start_ns) FROM steps").fetchall()[0][0]
-    assert connection.sql(
-        """
-        SELECT step, start_ns, dur_ns, work_end_ns, wall_ns, busy_ns, idle_ns, kernels, launches,
-            launch_call_ns
-        FROM step_metrics ORDER BY step
-        """
-    ).fetchall() == [
-        (0, start, 100_000, start + 100_000, 100_000, 30_000, 50_000, 1, 1, 1_000),
-        (1, start + 100_000, 100_000, start + 220_000, 120_000, 80_000, 40_000, 1, 1, 1_000),
+    assert found[list(SMALL).index("work ends after its step")] == [
+        (0, 0, 100_000, 100_000, 100_000, 30_000, 50_000, 1, 1, 1_000),
+        (1, 100_000, 100_000, 220_000, 120_000, 80_000, 40_000, 1, 1, 1_000),
     ]
 
 

@@ -129,7 +129,9 @@ def test_the_page_asks_for_a_run(app, shown_store):
     assert "Pick a run" in texts(app(shown_store, "advice"))
 
 
-def test_a_card_leads_to_its_gaps(tab: Page, address: str, run_of: Callable[[str], str]) -> None:
+def test_cards_lead_to_their_gaps_and_operators(
+    tab: Page, address: str, run_of: Callable[[str], str]
+) -> None:
     tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
     card = tab.locator(".st-key-advice-dataloader")
     expect(card).to_contain_text("57.3 ms")
@@ -138,17 +140,11 @@ def test_a_card_leads_to_its_gaps(tab: Page, address: str, run_of: Callable[[str
     wait_for_query(tab, "cause", "dataloader")
     expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
     assert query_of(tab)["run"] == [run_of(WORKERS0)]
-
-
-def test_a_card_leads_to_its_operator(
-    tab: Page, address: str, run_of: Callable[[str], str]
-) -> None:
-    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
+    tab.go_back()
     tab.locator(".st-key-advice-float_matmul").get_by_role("link").click()
-    wait_for_query(tab, "name", "aten::cudnn_convolution_backward_weight")
-    expect(
-        tab.get_by_role("heading", name="aten::cudnn_convolution_backward_weight")
-    ).to_be_visible()
+    operator = "aten::cudnn_convolution_backward_weight"
+    wait_for_query(tab, "name", operator)
+    expect(tab.get_by_role("heading", name=operator)).to_be_visible()
 
 
 def test_the_evidence_is_fetched_when_its_section_is_opened(

@@ -12,6 +12,7 @@ import ingest
 from ingest.formats import Source
 from tests.builders.events import host, op
 from tests.command import Command
+from tests.ingest.inputs.conftest import ReadRun
 
 RECORDING = """
 import os, sys, torch
@@ -61,6 +62,11 @@ def cycles(store: ingest.Store) -> list[tuple[int, int, list[int]]]:
     )
 
 
+def ranks_and_cycles(sources: list[Source]) -> list[tuple[int | None, int | None]]:
+    """Return the rank and the cycle of each file."""
+    return [(source.rank, source.cycle) for source in sources]
+
+
 def codes(added: list[Source]) -> set[str]:
     return {code for source in added for code in source.warning_codes}
 
@@ -84,7 +90,7 @@ def delay(file: Path, delay_ns: int) -> None:
 
 @pytest.mark.parametrize("delayed", [[], [0], [1]])
 def test_a_missing_cycle_of_a_worker_has_a_warning(
-    delayed: list[int], recorded: Path, store: ingest.Store, tmp_path: Path
+    delayed: list[int], recorded: Path, read_run: ReadRun, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
     shutil.copytree(recorded, run)
@@ -92,22 +98,21 @@ def test_a_missing_cycle_of_a_worker_has_a_warning(
     for worker in delayed:  # as if the processes had run one after the other
         for file in by_worker(run)[worker]:
             delay(file, 60_000_000_000)
-    sources = store.add(run).sources
-    assert [cycle for rank, cycle, _ in cycles(store)] == [2, 3, 1, 2, 3]
+    sources = read_run(run)
+    assert ranks_and_cycles(sources) == [(0, 2), (0, 3), (1, 1), (1, 2), (1, 3)]
     messages = {(s.rank, w.message) for s in sources for w in s.coded_warnings}
     assert (0, "files are missing for cycles: 1 (the run has 3 cycles)") in messages
 
 
 @pytest.mark.parametrize(("workers", "count"), [(1, 3), (2, 1)])
 def test_fewer_workers_or_cycles_are_read(
-    workers: int, count: int, recorded: Path, store: ingest.Store, tmp_path: Path
+    workers: int, count: int, recorded: Path, read_run: ReadRun, tmp_path: Path
 ) -> None:
     for files in by_worker(recorded)[:workers]:
         for file in files[:count]:
             shutil.copy(file, tmp_path)
-    store.add(tmp_path)
     numbers = [None] if count == 1 else [1, 2, 3]
-    assert [(rank, cycle) for rank, cycle, _ in cycles(store)] == [
+    assert ranks_and_cycles(read_run(tmp_path)) == [
         (rank, number) for rank in range(workers) for number in numbers
     ]
 
@@ -143,46 +148,44 @@ def write(directory: Path, name: str, ts: float, step: int | None = None) -> Non
     file.write_text(json.dumps({"baseTimeNanoseconds": 10**18, "traceEvents": events}))
 
 
-def numbers(store: ingest.Store) -> list[tuple[str, int | None]]:
+def numbers(sources: list[Source]) -> list[tuple[str, int | None]]:
     """Return the worker and the cycle of each trace."""
-    rows = ingest.connect(store.path).sql("SELECT path, cycle FROM sources ORDER BY ALL")
-    return [(Path(path).name.partition(".")[0], cycle) for path, cycle in rows.fetchall()]
+    return [(source.path.name.partition(".")[0], source.cycle) for source in sources]
 
 
-def test_times_distinguish_cycles_with_the_same_steps(store: ingest.Store, tmp_path: Path) -> None:
+def test_times_distinguish_cycles_with_the_same_steps(read_run: ReadRun, tmp_path: Path) -> None:
     for ts in (0, 1000, 2000):
         write(tmp_path, "a_1", ts, step=3)
     for ts in (1020, 2020):
         write(tmp_path, "b_2", ts, step=3)
-    sources = store.add(tmp_path).sources
-    assert numbers(store) == [("a_1", 1), ("a_1", 2), ("a_1", 3), ("b_2", 2), ("b_2", 3)]
+    sources = read_run(tmp_path)
+    assert numbers(sources) == [("a_1", 1), ("a_1", 2), ("a_1", 3), ("b_2", 2), ("b_2", 3)]
     assert codes(sources) == {"rank_assumed", "cycles_missing"}
 
 
-def test_workers_may_start_at_different_times(store: ingest.Store, tmp_path: Path) -> None:
+def test_workers_may_start_at_different_times(read_run: ReadRun, tmp_path: Path) -> None:
     for ts, step in ((0, 3), (1000, 6)):
         write(tmp_path, "a_1", ts, step)
         write(tmp_path, "b_2", ts + 5000, step)
-    assert codes(store.add(tmp_path).sources) == {"rank_assumed"}
-    assert numbers(store) == [("a_1", 1), ("a_1", 2), ("b_2", 1), ("b_2", 2)]
+    sources = read_run(tmp_path)
+    assert codes(sources) == {"rank_assumed"}
+    assert numbers(sources) == [("a_1", 1), ("a_1", 2), ("b_2", 1), ("b_2", 2)]
 
 
-def test_ambiguous_cycles_have_a_warning(store: ingest.Store, tmp_path: Path) -> None:
+def test_ambiguous_cycles_have_a_warning(read_run: ReadRun, tmp_path: Path) -> None:
     for ts in (0, 1000, 2000):
         write(tmp_path, "a_1", ts)
     for ts in (5000, 6000):
         write(tmp_path, "b_2", ts)
-    sources = store.add(tmp_path).sources
-    assert numbers(store) == [("a_1", 1), ("a_1", 2), ("a_1", 3), ("b_2", 1), ("b_2", 2)]
+    sources = read_run(tmp_path)
+    assert numbers(sources) == [("a_1", 1), ("a_1", 2), ("a_1", 3), ("b_2", 1), ("b_2", 2)]
     assert codes(sources) == {"rank_assumed", "cycles_uncertain"}
 
 
-def test_a_later_job_in_the_same_directory_has_a_warning(
-    store: ingest.Store, tmp_path: Path
-) -> None:
+def test_a_later_job_in_the_same_directory_has_a_warning(read_run: ReadRun, tmp_path: Path) -> None:
     write(tmp_path, "host_1", 0, step=3)
     write(tmp_path, "host_2", 5000, step=3)
-    first, second = store.add(tmp_path).sources
+    first, second = read_run(tmp_path)
     assert "recorded_apart" not in first.warning_codes
     assert second.message("recorded_apart") == (
         "begins after the end of host_1: if it belongs to another job, "

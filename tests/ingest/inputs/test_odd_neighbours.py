@@ -13,6 +13,7 @@ from ingest.inputs import read_run_input
 from tests.builders.compile_logs import event
 from tests.builders.events import op
 from tests.command import Command
+from tests.ingest.inputs.conftest import ReadRun
 
 EVENT = json.dumps(op("a"))
 TRACE = f'{{"traceEvents": [{EVENT}]}}'
@@ -66,7 +67,7 @@ def test_a_single_text_that_quotes_a_trace_is_refused(command: Command, tmp_path
     )
 
 
-def test_traces_begin_as_json(store: ingest.Store, tmp_path: Path) -> None:
+def test_traces_begin_as_json(read_run: ReadRun, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     for number, start in enumerate(("", "\ufeff", " \n\t")):
@@ -74,7 +75,7 @@ def test_traces_begin_as_json(store: ingest.Store, tmp_path: Path) -> None:
             name = f"{number}{kind}"
             path = run / f"{name}.json"
             path.write_text(start + text.replace('"a"', f'"{name}"'), encoding="utf-8")
-    sources = store.add(run).sources
+    sources = read_run(run)
     assert {(source.kind, source.events) for source in sources} == {("kineto", 1)}
     assert [source.status for source in sources] == 3 * ["ok", "truncated", "ok", "truncated"]
 
@@ -262,19 +263,18 @@ def test_an_unreadable_run_json_does_not_affect_the_run(
 
 
 @pytest.mark.parametrize("content", [TRACE, LOG])
-def test_a_compressed_copy_is_skipped(content: str, store: ingest.Store, tmp_path: Path) -> None:
+def test_a_compressed_copy_is_skipped(content: str, read_run: ReadRun, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "a.log").write_text(content)
     (run / "a.log.gz").write_bytes(gzip.compress(content.encode()))
     (run / "b.log.gz").write_bytes(gzip.compress(content.encode(), 1, mtime=1))
     (run / "c.log.gz").write_bytes(gzip.compress((content + " ").encode())[:-9])  # damaged
-    sources = store.add(run).sources
+    sources = read_run(run)
     assert [source.status for source in sources] == ["ok", "skipped", "skipped", "truncated"]
     for copy in sources[1:3]:
         assert (copy.warnings, copy.warning_codes) == (
             ["the same content as a.log"],
             ["same_content"],
         )
-    ranks = ingest.connect(store.path).sql("SELECT rank FROM sources WHERE rank IS NOT NULL")
-    assert len(ranks.fetchall()) == 2
+    assert [source.rank is None for source in sources] == [False, True, True, False]

@@ -18,7 +18,7 @@ BASE = 1_700_000_000_000_000_000
 
 
 def test_links_out_of_a_run_directory_and_special_files_are_not_read(
-    store: ingest.Store, tmp_path: Path
+    read_run: ReadRun, store: ingest.Store, tmp_path: Path
 ) -> None:
     run, outside = tmp_path / "run", tmp_path / "outside.json"
     run.mkdir()
@@ -30,14 +30,14 @@ def test_links_out_of_a_run_directory_and_special_files_are_not_read(
     os.mkfifo(run / "e-pipe.json")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(run / "f-socket"))
-    sources = store.add(run).sources
+    sources = read_run(run)
     assert [(s.path.name[0], s.status) for s in sources] == [
         *zip("abcdef", ("ok", *["skipped"] * 2, "failed", "skipped", "skipped"), strict=True)
     ]
     assert sources[1].warnings == ["the same content as a.json"]
     assert sources[2].warnings == ["a link out of the run directory, not followed"]
     assert sources[4].warnings == sources[5].warnings == ["not a regular file"]
-    assert store.add(run / "c-link-out.json").sources[0].complete == 1  # the user named this file
+    assert read_run(run / "c-link-out.json")[0].complete == 1  # the user named this file
     with pytest.raises(ProfileError, match="not a regular file"):
         store.add(run / "e-pipe.json")
 

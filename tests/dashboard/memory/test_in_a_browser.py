@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -42,7 +41,8 @@ def heading(tab: Page) -> Locator:
     return tab.get_by_role("heading", name="What held the memory")
 
 
-def test_the_peak_its_owners_and_the_tooltip(tab, memory_address, memory_run):
+def test_the_peak_and_moments_down_to_a_stack(tab, memory_address, memory_run):
+    """The page has a tooltip. Ticks show allocations and a stack, and a click picks a moment."""
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     expect(tab.get_by_test_id("stMetric").first).to_contain_text("11.57 GiB")
     expect(table(tab).locator("td", has_text="model.py:39 forward")).to_be_attached()
@@ -53,6 +53,26 @@ def test_the_peak_its_owners_and_the_tooltip(tab, memory_address, memory_run):
     tooltip = tab.locator("#vg-tooltip-element.visible")
     expect(tooltip).to_contain_text("model.py:39 forward")
     expect(tooltip).to_contain_text("reserved")
+
+    tick(tab, 1)
+    wait_for_query(tab, "owner", "model.py:39 forward")
+    expect(tab.get_by_text("Allocations of model.py:39 forward")).to_be_visible()
+    tick(tab, 0, 1)
+    wait_for_query(tab, "allocation")
+    expect(tab.get_by_text("of 68 frames")).to_be_visible()
+
+    expect(heading(tab)).to_contain_text("at the peak")
+    box = curve(tab).bounding_box()
+    tab.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"])
+    wait_for_query(tab, "at")
+    expect(heading(tab)).to_contain_text("ms after the first action")
+    text = heading(tab).inner_text()
+    tab.goto(tab.url)
+    expect(heading(tab)).to_have_text(text)
+    expect(tab.get_by_text("of 68 frames")).to_be_visible()
+    tab.get_by_role("button", name="End", exact=True).click()
+    expect(heading(tab)).to_contain_text("at the end")
+    expect(tab.get_by_text("6.36 GiB in use of 11.79 GiB reserved")).to_be_visible()
 
 
 def test_dragging_zooms_and_the_link_restores_the_zoom(tab, memory_address, memory_run):
@@ -74,35 +94,6 @@ def test_dragging_zooms_and_the_link_restores_the_zoom(tab, memory_address, memo
     curve(tab)
     tab.get_by_role("button", name="All", exact=True).click()
     expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
-
-
-def test_a_click_picks_the_moment_of_the_sections_below(tab, memory_address, memory_run):
-    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
-    expect(heading(tab)).to_contain_text("at the peak")
-    point(tab, curve(tab), 0.8)
-    box = curve(tab).bounding_box()
-    tab.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"])
-    wait_for_query(tab, "at")
-    expect(heading(tab)).to_contain_text("ms after the first action")
-    text = heading(tab).inner_text()
-    tab.goto(tab.url)
-    expect(heading(tab)).to_have_text(text)
-    tab.get_by_role("button", name="End", exact=True).click()
-    expect(heading(tab)).to_contain_text("at the end")
-    expect(tab.get_by_text("6.36 GiB in use of 11.79 GiB reserved")).to_be_visible()
-
-
-def test_a_tick_shows_allocations_and_another_tick_the_stack(tab, memory_address, memory_run):
-    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
-    curve(tab)
-    tick(tab, 1)
-    wait_for_query(tab, "owner", "model.py:39 forward")
-    expect(tab.get_by_text("Allocations of model.py:39 forward")).to_be_visible()
-    tick(tab, 0, 1)
-    wait_for_query(tab, "allocation")
-    expect(tab.get_by_text("of 68 frames")).to_be_visible()
-    tab.goto(tab.url)
-    expect(tab.get_by_text("of 68 frames")).to_be_visible()
 
 
 def test_an_allocation_has_a_tooltip_and_a_click_on_it_picks_the_moment(
@@ -152,11 +143,12 @@ def test_names_of_functions_are_shown_literally(tab, serve, store, tmp_path):
     assert tab.locator("a[href^='javascript']").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_a_narrow_window(
-    tab: Page, memory_address: str, memory_run: Callable[[str], str], scheme: Any
+    tab: Page, memory_address: str, memory_run: Callable[[str], str]
 ) -> None:
-    narrow(tab, scheme)
+    narrow(tab, "light")
     tab.goto(f"{memory_address}/memory?run={memory_run('full_history_annotations')}")
-    curve(tab)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 480
+    for scheme in ("light", "dark"):
+        narrow(tab, scheme)
+        curve(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 480

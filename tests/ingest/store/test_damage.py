@@ -14,6 +14,7 @@ from ingest import sql
 from tests.command import Command
 
 DAMAGED, INTACT = "damaged", "intact"
+VIEWS = ("run_overview", "run_metrics", "step_parts", "advice", "trend")
 
 
 def _empty(run: Path) -> None:
@@ -38,30 +39,52 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.fixture
-def directory(samples: Path, store: ingest.Store) -> Path:
-    """The directory of the first of two runs, which is also the first by name."""
+@pytest.fixture(scope="module")
+def intact(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
+    """A store of two runs. Tests copy it."""
+    store = ingest.Store(tmp_path_factory.mktemp("intact") / "store")
     for name, trace in ((DAMAGED, "alexnet_cuda_sync"), (INTACT, "mi300_torch_compile_triton")):
         store.add(samples / "traces" / f"{trace}.json.gz", ingest.AddOptions(name=name))
+    return store
+
+
+@pytest.fixture(scope="module")
+def before(intact: ingest.Store) -> dict[str, int]:
+    """The number of rows of each table and view without damage."""
+    return rows(intact.path)
+
+
+@pytest.fixture
+def store(intact: ingest.Store, tmp_path: Path) -> ingest.Store:
+    """A copy of the store, for exclusive use by the test."""
+    return ingest.Store(shutil.copytree(intact.path, tmp_path / "store"))
+
+
+@pytest.fixture
+def directory(store: ingest.Store) -> Path:
+    """The directory of the first of two runs, which is also the first by name."""
     return store.run_path(store.find(DAMAGED))
 
 
 def rows(store: Path) -> dict[str, int]:
-    """Return the number of rows of each table and view."""
+    """Return the number of rows of each table, and of views that read few or many of them."""
     with ingest.connect(store) as connection:
         return {
-            file.name: connection.execute(f"SELECT count(*) FROM {file.name}").fetchall()[0][0]
-            for file in (*sql.tables(), *sql.views())
+            name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
+            for name in (*(table.name for table in sql.tables()), *VIEWS)
         }
 
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_run_does_not_affect_others(
-    kind: str, directory: Path, store: ingest.Store, command: Command
+    kind: str,
+    directory: Path,
+    store: ingest.Store,
+    before: dict[str, int],
+    command: Command,
 ) -> None:
     damage, message = DAMAGE[kind]
-    before = rows(store.path)
     intact, run_id = store.find(INTACT), store.find(DAMAGED)
     damage(directory)
     command("sql", "SELECT count(*) FROM events, ops, kernels, runs")  # detects any damage
@@ -120,10 +143,11 @@ def test_a_query_that_reads_a_damaged_file_of_the_right_size_leaves_the_run_out(
 
 
 def test_a_damaged_run_without_original_files_is_only_removed_on_request(
-    traces, command: Command, tmp_path: Path
+    traces, command: Command
 ) -> None:
     event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
     trace = traces.write([event])
+    others = traces.store.run_ids()
     run_id = traces.store.add(trace).run_id
     trace.unlink()
     (traces.store.run_path(run_id) / "ops.parquet").unlink()
@@ -132,15 +156,18 @@ def test_a_damaged_run_without_original_files_is_only_removed_on_request(
     assert f"error: {run_id}: cannot read its original files: {trace}: no such file" in done.err
     assert traces.store.run_path(run_id).is_dir()
     assert command("check", "--remove").code == 0
-    assert traces.store.run_ids() == []
+    assert traces.store.run_ids() == others
 
 
 @pytest.mark.parametrize("name", ["catalog.duckdb", "index.parquet", "schema"])
 @pytest.mark.parametrize("content", [None, b"", b"no database"])
 def test_damaged_derived_files_are_written_again(
-    name: str, content: bytes | None, directory: Path, store: ingest.Store, command: Command
+    name: str,
+    content: bytes | None,
+    store: ingest.Store,
+    before: dict[str, int],
+    command: Command,
 ) -> None:
-    before = rows(store.path)
     if content is None:
         (store.path / name).unlink()
     else:
@@ -152,8 +179,9 @@ def test_damaged_derived_files_are_written_again(
         assert other.execute("SELECT count(*) FROM runs").fetchall() == [(2,)]
 
 
-def test_lost_empty_tables_are_written_again(directory: Path, store: ingest.Store) -> None:
-    before = rows(store.path)
+def test_lost_empty_tables_are_written_again(
+    directory: Path, store: ingest.Store, before: dict[str, int]
+) -> None:
     (directory.parent / "run_id=~empty" / "stacks.parquet").unlink()
     assert rows(store.path) == before
     shutil.rmtree(directory.parent / "run_id=~empty")

@@ -41,6 +41,20 @@ def perfetto(tab: Page) -> FrameLocator:
     return frame
 
 
+def without_perfetto(tab: Page) -> None:
+    """Do not load Perfetto in this tab, for tests of the trace that the page hands over."""
+    tab.route("**/perfetto/ui/**", lambda route: route.abort())
+
+
+def trace(tab: Page, address: str) -> bytes:
+    """Return the trace that the page hands to Perfetto."""
+    frame = tab.locator(FRAME)
+    expect(frame).to_be_visible()
+    query = urlsplit(frame.get_attribute("src") or "").query
+    with urllib.request.urlopen(f"{address}/perfetto/trace?{query}") as answer:
+        return bytes(answer.read())
+
+
 def trace_query(tab: Page) -> dict[str, list[str]]:
     """Return the query parameters of the trace that the page shows."""
     frame = tab.locator(FRAME)
@@ -54,35 +68,11 @@ def search(frame: FrameLocator, text: str) -> None:
     box.press("Enter")
 
 
-def test_a_kernel_is_found_with_perfetto_s_own_search(
+def test_two_clicks_show_a_gap_and_perfetto_s_own_search_finds_kernels(
     tab: Page, address: str, run_of: RunOf, shown_store: Path
 ) -> None:
     run = run_of(WORKERS0)
     name = "winograd"
-    with ingest.connect(shown_store) as connection:
-        [(kernels,)] = connection.execute(
-            """
-            SELECT count(*)
-            FROM step_metrics AS step, events_between(
-                $1, 0, step.start_ns, step.work_end_ns, 0
-            ) AS found
-            WHERE step.run_id = $1 AND step.step = $2 AND contains(lower(found.name), $3)
-            """,
-            [run, STEP, name],
-        ).fetchall()
-    assert kernels > 100
-    tab.goto(f"{address}/timeline?run={run}")
-    frame = perfetto(tab)
-    for track in ("stream 7", "idle time of device 0", "python (GPU 0)", "cuda:0 memory in use"):
-        expect(frame.get_by_text(track).first).to_be_attached()
-    search(frame, name)
-    expect(frame.get_by_text(f"/ {kernels}", exact=False)).to_be_visible()
-
-
-def test_two_clicks_show_a_gap_in_the_timeline(
-    tab: Page, address: str, run_of: RunOf, shown_store: Path
-) -> None:
-    run = run_of(WORKERS0)
     with ingest.connect(shown_store) as connection:
         [(cause, host_op)] = connection.execute(
             "SELECT cause, host_op FROM bubbles WHERE run_id = $1 AND step = $2 "
@@ -97,6 +87,18 @@ def test_two_clicks_show_a_gap_in_the_timeline(
     frame.get_by_text("Current Selection").click()
     for text in (cause, host_op, "idle time of device 0 ["):
         expect(frame.locator("body")).to_contain_text(text)
+    for track in ("stream 7", "idle time of device 0", "python (GPU 0)", "cuda:0 memory in use"):
+        expect(frame.get_by_text(track).first).to_be_attached()
+    shown = trace_query(tab)
+    with ingest.connect(shown_store) as connection:
+        [(kernels,)] = connection.execute(
+            "SELECT count(*) FROM events_between($1, 0, $2::BIGINT, $3::BIGINT, 0) "
+            "WHERE contains(lower(name), $4)",
+            [run, shown["from"][0], shown["to"][0], name],
+        ).fetchall()
+    assert kernels > 100
+    search(frame, name)
+    expect(frame.get_by_text(f"/ {kernels}", exact=False)).to_be_visible()
 
 
 def test_a_call_of_a_kernel_is_selected(tab: Page, address: str, run_of: RunOf) -> None:
@@ -115,8 +117,8 @@ def test_a_call_of_a_kernel_is_selected(tab: Page, address: str, run_of: RunOf) 
 def test_a_drag_and_a_click_on_a_step_change_the_range(
     tab: Page, address: str, run_of: RunOf
 ) -> None:
+    without_perfetto(tab)
     tab.goto(f"{address}/timeline?run={run_of(WORKERS0)}")
-    perfetto(tab)
     step = trace_query(tab)
     frame = tab.locator(FRAME)
     before = frame.get_attribute("src") or ""
@@ -138,13 +140,12 @@ def test_a_drag_and_a_click_on_a_step_change_the_range(
     assert "from" not in trace_query(tab)
 
 
-def test_all_ranks_of_a_run_are_shown(tab: Page, address: str, run_of: RunOf) -> None:
+def test_all_ranks_of_a_run_are_in_the_trace(tab: Page, address: str, run_of: RunOf) -> None:
+    without_perfetto(tab)
     tab.goto(f"{address}/timeline?run={run_of(TWO_RANKS)}&step=all&ranks=true")
-    frame = perfetto(tab)
+    found = trace(tab, address)
     for rank in (0, 1):
-        expect(
-            frame.get_by_text(f"rank {rank}: steps, idle time and critical path").first
-        ).to_be_visible()
+        assert f"rank {rank}: steps, idle time and critical path".encode() in found
 
 
 def test_steps_of_two_runs_are_shown_together(
@@ -161,11 +162,12 @@ def test_steps_of_two_runs_are_shown_together(
         ).to_be_visible()
 
 
-def test_a_run_without_a_device_shows_the_idle_time_of_the_host(
+def test_the_trace_of_a_run_without_a_device_has_the_idle_time_of_the_host(
     tab: Page, address: str, run_of: RunOf
 ) -> None:
+    without_perfetto(tab)
     tab.goto(f"{address}/timeline?run={run_of('flux_eager_full')}")
-    expect(perfetto(tab).get_by_text("idle time of the host").first).to_be_attached()
+    assert b"idle time of the host" in trace(tab, address)
 
 
 def test_a_run_without_a_trace_says_so(
@@ -204,9 +206,7 @@ def test_without_its_files_perfetto_opens_in_a_new_tab(
     page.wait_for_function("document.title !== ''")
     title, _, size = page.title().rpartition(": ")
     assert title == run
-    query = urlsplit(tab.locator(FRAME).get_attribute("src") or "").query
-    with urllib.request.urlopen(f"{without_viztracer}/perfetto/trace?{query}") as answer:
-        assert int(size) == len(answer.read())
+    assert int(size) == len(trace(tab, without_viztracer))
     page.close()
     hosts = {urlsplit(url).hostname for url in outside}
     assert hosts == {"127.0.0.1", "ui.perfetto.dev"}

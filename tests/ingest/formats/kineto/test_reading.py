@@ -55,7 +55,7 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1000, io.BLOCK_BYTES])
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, io.BLOCK_BYTES])
 def test_events_depend_neither_on_formatting_nor_on_where_a_block_ends(
     block_bytes: int, ranks: Ranks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
-from tests.dashboard.browser import open_menu
+from tests.dashboard.browser import exceptions, open_menu, tick, wait_for_query, wait_until_sent
 from tests.dashboard.elements import tables
 
 HACK = "window.hacked=1"
@@ -130,6 +130,7 @@ def point_at(tab: Page, charts: list[Locator]) -> str:
 def assert_harmless(tab: Page) -> None:
     """Assert that no script ran, no name became an element, and the page fits its window."""
     tab.wait_for_timeout(100)
+    assert exceptions(tab) == []
     assert tab.evaluate("window.hacked === undefined")
     main = tab.get_by_test_id("stMain")
     assert main.locator("script, img[src=x], a[href^=javascript], [onerror]").count() == 0
@@ -137,55 +138,62 @@ def assert_harmless(tab: Page) -> None:
     assert tab.evaluate("document.body.innerHTML.length") < 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("page", "picked", "query"),
-    [
-        ("runs", [], {}),
-        ("runs", [0, 1], {"tag": f"{NAMES[0]}={NAMES[0]}"}),
-        ("runs", [0, 1], {"group": f"tag {NAMES[0]}"}),
-        ("overview", [0], {"step": NAMES[0], "device": NAMES[1]}),
-        ("overview", [2, 0], {}),
-        ("operators", [0], {}),
-        ("operators", [0], {"level": "kernel", "name": NAMES[0]}),
-        ("operators", [0], {"level": "leaf", "q": NAMES[1]}),
-        ("operators", [0, 1], {}),
-        ("operators", [2], {"name": NAMES[1]}),
-        ("bubbles", [0], {"cause": "host"}),
-        ("bubbles", [0, 1], {}),
-        ("bubbles", [0], {"cause": NAMES[1], "from": NAMES[0], "device": NAMES[1]}),
-        ("sql", [0], {"schema": NAMES[0], "sql": f'SELECT name AS "{NAMES[0]}" FROM ops'}),
-        ("sql", [0], {"sql": f'SELECT "{NAMES[1]}"'}),
-        ("sql", [0], {"sql": f"SELECT '{LONG[:3000]}' AS a, 1 AS \"{'y' * 3000}\""}),
-    ],
-)
-def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page, picked, query):
-    chosen = [("run", runs[number]) for number in picked]
-    tab.goto(f"{serve(harmful_store)}/{page}?{urlencode([*chosen, *query.items()])}")
-    point_at(tab, drawn(tab))
-    for name in tab.get_by_role("tab").all():
-        name.click()
-    assert_harmless(tab)
+VIEWS: list[tuple[str, list[int], dict[str, str]]] = [  # page, positions of runs, parameters
+    ("runs", [], {}),
+    ("runs", [0, 1], {"tag": f"{NAMES[0]}={NAMES[0]}", "group": f"tag {NAMES[0]}"}),
+    ("overview", [0], {"step": NAMES[0], "device": NAMES[1]}),
+    ("overview", [2, 0], {}),
+    ("operators", [0], {"level": "kernel", "name": NAMES[0]}),
+    ("operators", [0], {"level": "leaf", "q": NAMES[1]}),
+    ("operators", [0, 1], {}),
+    ("operators", [2], {"name": NAMES[1]}),
+    ("bubbles", [0], {"cause": "host"}),
+    ("bubbles", [0, 1], {}),
+    ("bubbles", [0], {"cause": NAMES[1], "from": NAMES[0], "device": NAMES[1]}),
+    ("sql", [0], {"schema": NAMES[0], "sql": f'SELECT name AS "{NAMES[0]}" FROM ops'}),
+    ("sql", [0], {"sql": f'SELECT "{NAMES[1]}"'}),
+    ("sql", [0], {"sql": f"SELECT '{LONG[:3000]}' AS a, 1 AS \"{'y' * 3000}\""}),
+]
 
 
-def test_tooltips_show_names_as_plain_text(tab, serve, harmful_store, runs):
+@pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in VIEWS))
+def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page):
+    for picked, query in (view[1:] for view in VIEWS if view[0] == page):
+        chosen = [("run", runs[number]) for number in picked]
+        tab.goto(f"{serve(harmful_store)}/{page}?{urlencode([*chosen, *query.items()])}")
+        point_at(tab, drawn(tab))
+        for name in tab.get_by_role("tab").all():
+            name.click()
+        assert_harmless(tab)
+
+
+def test_tooltips_and_details_show_names_as_plain_text(tab, serve, harmful_store, runs):
     tab.goto(f"{serve(harmful_store)}/operators?{urlencode({'run': runs[0], 'step': 'all'})}")
-    drawn(tab)
+    point_at(tab, drawn(tab))
     expect(tab.locator("td.name").first).to_be_attached()
     titles = tab.locator("td.name").evaluate_all("cells => cells.map(cell => cell.title)")
     assert set(NAMES[:-2]) <= set(titles)
     assert_harmless(tab)
-
-
-@pytest.mark.parametrize("name", NAMES[:-2], ids=range(len(NAMES) - 2))
-def test_a_name_in_the_address_opens_its_details(tab, serve, harmful_store, runs, name):
-    query = urlencode({"run": runs[0], "name": name, "step": "all"})
-    tab.goto(f"{serve(harmful_store)}/operators?{query}")
     heading = tab.get_by_test_id("stColumn").last.get_by_role("heading", level=3)
-    expect(heading).to_be_visible()
-    text = heading.inner_text().replace("\u2060", "")
-    assert text == CONTROL.sub("�", " ".join(name.split()))
+    for name in NAMES[:-2]:
+        tick(tab, titles.index(name))
+        wait_for_query(tab, "name", name)
+        wait_until_sent(tab)
+        text = heading.inner_text().replace("\u2060", "")
+        assert text == CONTROL.sub("�", " ".join(name.split()))
+        expect(tab.get_by_role("tab", name="Shapes")).to_be_visible()
+        assert_harmless(tab)
+    tab.goto(tab.url)
     expect(tab.get_by_role("tab", name="Shapes")).to_be_visible()
+    assert heading.inner_text().replace("\u2060", "") == text
     assert_harmless(tab)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_name_in_the_address_opens_its_details(app, harmful_store, runs, name):
+    page = app(harmful_store, "operators", run=runs[0], name=name, step="all")
+    assert not page.exception
+    assert "Shapes" in [tab.label for tab in page.tabs]
 
 
 @pytest.mark.parametrize("name", NAMES[:5], ids=range(5))

@@ -52,13 +52,19 @@ def sent(page, column):
 
 
 @pytest.fixture
-def memory(app, memory_store, memory_run):
-    """A function that opens page Memory on named runs."""
+def memory(opened, memory_store, memory_run):
+    """A function that opens page Memory on named runs. Tests share the page."""
 
     def run(*names, **query):
-        return app(memory_store, "memory", run=[memory_run(name) for name in names], **query)
+        return opened(memory_store, "memory", run=[memory_run(name) for name in names], **query)
 
     return run
+
+
+@pytest.fixture
+def own_page(app, memory_store, memory_run):
+    """A function that opens page Memory on train_ctx512, for use by one test only."""
+    return lambda **query: app(memory_store, "memory", run=memory_run("train_ctx512"), **query)
 
 
 @pytest.fixture
@@ -102,9 +108,9 @@ def test_at_most_a_few_thousand_rows_are_sent(memory, name):
         assert 10 < sum(rows_sent(page)) + sum(boxes) < MARKS
 
 
-def test_zooming_queries_the_shorter_range(memory):
+def test_zooming_queries_the_shorter_range(memory, own_page):
     (whole,) = queries(memory("train_ctx512", axis="order"), "memory_by_owner_over_time")
-    page = memory("train_ctx512", axis="order", mfrom="3000", mto="4000")
+    page = own_page(axis="order", mfrom="3000", mto="4000")
     (zoomed,) = queries(page, "memory_by_owner_over_time")
     assert "'order', 0, 22331, " in whole
     assert "'order', 3000, 4000, " in zoomed
@@ -119,9 +125,9 @@ def test_an_invalid_range_shows_the_whole_axis(memory, since, until):
     assert "22,331 actions from 0 to 22,331" in texts(page)
 
 
-def test_a_moment_changes_the_sections_below(memory):
+def test_a_moment_changes_the_sections_below(memory, own_page):
     peak = memory("train_ctx512")
-    page = memory("train_ctx512", at="22331")
+    page = own_page(at="22331")
     assert peak.subheader[1].value == "What held the memory at the peak"
     assert page.subheader[1].value == "What held the memory at the end"
     assert owners(page)["bytes"].sum() == 6_829_260_804
@@ -137,8 +143,8 @@ def test_an_invalid_moment_means_the_peak(memory, at):
     assert owners(memory("train_ctx512", at=at))["bytes"].sum() == PEAK
 
 
-def test_an_owner_shows_its_allocations_and_an_allocation_its_stack(memory, largest):
-    page = memory("train_ctx512", owner=TOP[0], allocation=largest)
+def test_an_owner_shows_its_allocations_and_an_allocation_its_stack(own_page, largest):
+    page = own_page(owner=TOP[0], allocation=largest)
     lived = table_with(page, "lived")
     assert lived["bytes"].is_monotonic_decreasing
     assert lived["lived"].iloc[0] == "to the end"
@@ -197,9 +203,17 @@ def test_advice_lists_findings_and_unknown_checks(memory):
     assert "Unknown because fewer than three steps are known: growth over the steps." in text
 
 
-def test_advice_finds_memory_that_grows_over_the_steps(app, store, tmp_path):
-    store.add(leaking(5, HARMFUL).write(tmp_path / "oom.pickle"))
-    page = app(store.path, "memory", by="allocation")
+@pytest.fixture(scope="module")
+def leak(tmp_path_factory):
+    """A store of a run whose memory grows until it runs out of memory."""
+    root = tmp_path_factory.mktemp("leak")
+    store = ingest.Store(root / "store")
+    store.add(leaking(5, HARMFUL).write(root / "oom.pickle"))
+    return store.path
+
+
+def test_advice_finds_memory_that_grows_over_the_steps(app, leak):
+    page = app(leak, "memory", by="allocation")
     (advice,) = [each for each in page.expander if each.label.startswith("Advice")]
     assert "growth over the steps **400.00 MiB**" in advice.label
     assert formatting.literal(f"100.00 MiB behind, at train.py:7 {HARMFUL[0]}.") in texts(page)
@@ -276,9 +290,8 @@ def test_two_of_several_runs_are_compared(memory, memory_run):
     assert tuple(rows[["base_bytes", "other_bytes"]].iloc[0]) == (1_783_664_516, PEAK)
 
 
-def test_out_of_memory_errors_come_first(app, store, tmp_path):
-    store.add(leaking(5, HARMFUL).write(tmp_path / "oom.pickle"))
-    page = app(store.path, "memory")
+def test_out_of_memory_errors_come_first(app, leak):
+    page = app(leak, "memory")
     assert page.subheader[0].value == "Out of memory"
     (error,) = page.error
     assert "**1.46 GiB** were requested" in error.value

@@ -76,11 +76,3 @@ def test_downloads_have_all_rows_with_full_names(tab, address, run_of):
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Parquet", exact=True).click()
     assert Path(waiting.value.path()).read_bytes()[:4] == b"PAR1"
-
-
-def test_a_run_without_a_device_says_so(tab, address, run_of):
-    tab.goto(f"{address}/operators?run={run_of('flux_eager_full')}")
-    expect(tab.get_by_text("There is no device in this profile")).to_be_visible()
-    expect(table(tab).locator("tbody tr").first).to_contain_text("aten::addmm")
-    tab.goto(f"{address}/bubbles?run={run_of('flux_eager_full')}")
-    expect(tab.get_by_text("There is no device in this profile")).to_be_visible()

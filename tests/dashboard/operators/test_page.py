@@ -9,9 +9,9 @@ from tests.dashboard.elements import add_whole, charts, step_heights, table_with
 from tests.samples import TWO_RANKS
 
 
-def test_a_single_run_is_picked_automatically(app, store, samples):
-    run = store.add(samples / "traces" / "cpu_only.json.gz").run_id
-    assert app(store.path, "operators").multiselect(key="run").value == [run]
+def test_a_single_run_is_picked_automatically(app, sampled):
+    store = sampled.store("cpu_only")
+    assert app(store, "operators").multiselect(key="run").value == ingest.Store(store).run_ids()
 
 
 def test_an_unknown_run_gets_a_warning(app, shown_store, run_of):
@@ -109,16 +109,16 @@ def test_a_name_in_the_url_opens_its_details(app, shown_store, run_of):
     assert [tab.label for tab in page.tabs] == ["Kernels", "Sequences", "Shapes", "Calls"]
 
 
-@pytest.fixture
-def hosts(traces):
+@pytest.fixture(scope="module")
+def hosts(shared_traces):
     """Two runs without a device: `mm` takes 30 µs in one call, and 40 in two."""
     calls = {"one": [op("mm", 0, 30)], "two": [op("mm", 0, 10), op("mm", 20, 30), op("add", 60, 5)]}
-    return [add_whole(traces, name, events) for name, events in calls.items()]
+    return [add_whole(shared_traces, name, events) for name, events in calls.items()]
 
 
-def test_hosts_of_several_runs_have_separate_rows(app, store, hosts):
+def test_hosts_of_several_runs_have_separate_rows(app, shared_traces, hosts):
     one, two = hosts
-    page = app(store.path, "operators", run=hosts)
+    page = app(shared_traces.store.path, "operators", run=hosts)
     table = table_with(page, "self_ns")[["run_id", "name", "self_ns", "percent"]]
     assert sorted(table.round(1).itertuples(index=False, name=None)) == [
         (one, "mm", 30_000, 100.0),
@@ -130,9 +130,9 @@ def test_hosts_of_several_runs_have_separate_rows(app, store, hosts):
     assert found == sorted([("add", two, 5), ("mm", one, 30), ("mm", two, 40)])
 
 
-def test_a_link_to_an_operator_of_a_host_opens_that_run(app, store, hosts):
+def test_a_link_to_an_operator_of_a_host_opens_that_run(app, shared_traces, hosts):
     for run, calls in zip(hosts, (1, 2), strict=True):
-        page = app(store.path, "operators", run=hosts, name="mm", process=f"{run} 0")
+        page = app(shared_traces.store.path, "operators", run=hosts, name="mm", process=f"{run} 0")
         assert len(tables(page)[-1]) == calls
 
 

@@ -1,5 +1,7 @@
 """Page Overview, without a browser."""
 
+import re
+
 import pytest
 
 import ingest
@@ -118,3 +120,21 @@ def test_the_stages_of_a_pipeline_add_up_to_its_call(app, traces):
 def test_a_run_without_a_pipeline_has_no_stages(app, shown_store, run_of):
     page = app(shown_store, "overview", run=run_of(WORKERS))
     assert "Stages of the pipeline" not in texts(page)
+
+
+def test_tensorboards_parts_add_up_to_the_steps(app, shown_store, run_of):
+    run = run_of("v100_resnet50_workers4")
+    with ingest.connect(shown_store) as connection:
+        [(kernel_ns,)] = connection.execute(
+            "SELECT sum(kernel_ns)::BIGINT FROM tensorboard_steps WHERE run_id = $1", [run]
+        ).fetchall()
+        outliers = connection.execute(
+            "SELECT step, part FROM tensorboard_outliers WHERE run_id = $1 ORDER BY step", [run]
+        ).fetchall()
+    page = app(shown_store, "overview", run=run, step="all", tensorboard="true")
+    [parts] = [each for each in tables(page) if {"kernel", "data loader"} <= set(each.iloc[:, 0])]
+    assert parts.set_index("part")["part_ns"]["kernel"] == kernel_ns
+    assert outliers
+    for step, part in outliers:
+        sentence = f"Step {step}\\*\\* differs by .*, mostly {part.replace('_', ' ')}: "
+        assert re.search(sentence, texts(page))

@@ -62,9 +62,16 @@ STEP = [  # µs; a step of 1 ms, in which the device is busy from 20 to 865 but 
 A100: dict[str, Any] = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}]}
 
 
-def test_each_kind_has_its_bound_and_minor_findings_are_left_out(traces: Traces) -> None:
-    store = traces.add(STEP, **A100)
-    found = store.sql(
+@pytest.fixture(scope="module")
+def one_step(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
+    """A store with the step as its only run."""
+    return shared_traces.add(STEP, **A100)
+
+
+def test_each_kind_has_its_bound_and_minor_findings_are_left_out(
+    one_step: duckdb.DuckDBPyConnection,
+) -> None:
+    found = one_step.sql(
         "SELECT kind, bound_ns, percent, cause, kernel, op FROM advice ORDER BY bound_ns DESC"
     ).fetchall()
     assert found == [
@@ -75,7 +82,7 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(traces: Traces)
         ("blocking", 120_000, 12, "sync", None, None),
         ("exposed_copy", 70_000, 7, None, "Memcpy HtoD (Pinned -> Device)", None),
     ]
-    minor = store.sql(
+    minor = one_step.sql(
         "SELECT kind, bound_ns, finding FROM advice_checks ANTI JOIN advice USING (kind) "
         "ORDER BY kind"
     ).fetchall()
@@ -126,12 +133,15 @@ def test_idle_time_counts_in_one_kind_of_advice_only(traces: Traces) -> None:
     assert store.sql(DOUBLE_COUNTED).fetchall() == []
 
 
-def test_a_wait_is_named_by_the_operator_and_the_line_that_waited(traces: Traces) -> None:
-    store = traces.add(STEP, **A100)
-    assert store.sql("SELECT wait, wait_frame, copy, bubbles, bubble_ns FROM waits").fetchall() == [
+def test_a_wait_is_named_by_the_operator_and_the_line_that_waited(
+    one_step: duckdb.DuckDBPyConnection,
+) -> None:
+    assert one_step.sql(
+        "SELECT wait, wait_frame, copy, bubbles, bubble_ns FROM waits"
+    ).fetchall() == [
         ("aten::item", "train.py(7): step", "Memcpy DtoH (Device -> Pageable)", 1, 120_000)
     ]
-    ((finding,),) = store.sql("SELECT finding FROM advice WHERE kind = 'blocking'").fetchall()
+    ((finding,),) = one_step.sql("SELECT finding FROM advice WHERE kind = 'blocking'").fetchall()
     assert finding == (
         "The device was idle for 120 µs of the median step after the host had waited for it; "
         "120 µs of that after aten::item at train.py(7): step."
@@ -188,13 +198,21 @@ PEAKS = {
 
 @pytest.mark.parametrize("device", PEAKS)
 def test_the_speedup_of_half_precision_is_the_ratio_of_peak_rates(
-    device: str, traces: Traces
+    device: str, one_step: duckdb.DuckDBPyConnection
 ) -> None:
-    store = traces.add(STEP, deviceProperties=[{"id": 0, "name": device}])
-    ((bound, finding),) = store.sql(
+    query = "SELECT half_precision_speedup(?)"
+    ((speedup,),) = one_step.execute(query, [device]).fetchall()
+    half, single = PEAKS[device]
+    assert 1 / speedup == pytest.approx(single / half, rel=0.1)
+
+
+def test_float_matmul_is_bounded_by_the_speedup_of_half_precision(
+    one_step: duckdb.DuckDBPyConnection,
+) -> None:
+    ((bound, finding),) = one_step.sql(
         "SELECT bound_ns, finding FROM advice_checks WHERE kind = 'float_matmul'"
     ).fetchall()
-    half, single = PEAKS[device]
+    half, single = PEAKS["NVIDIA A100-SXM4-80GB"]
     remaining = 300_000 - bound
     assert remaining == pytest.approx(300_000 * single / half, rel=0.1)
     assert f"In half precision they would take at least {units.duration(remaining)}," in finding
@@ -293,12 +311,12 @@ class Plain:
         steps = [
             ends(e) for e in self.events if e["name"].startswith("ProfilerStep#") and is_host(e)
         ]
-        step_parts = parts_in_python.parts(metrics_in_python.read(path), "ProfilerStep")
-        [(device, parts)] = step_parts.items()
-        median = parts_in_python.median_step(parts, is_whole=False)
-        self.median_idle_ns = parts[median]["idle"]
-        counts = parts_in_python.counts(metrics_in_python.read(path), "ProfilerStep")
-        self.median_counts = counts[device][median]
+        complete = metrics_in_python.read(path)
+        [self.parts] = parts_in_python.parts(complete, "ProfilerStep").values()
+        [self.counts] = parts_in_python.counts(complete, "ProfilerStep").values()
+        median = parts_in_python.median_step(self.parts, is_whole=False)
+        self.median_idle_ns = self.parts[median]["idle"]
+        self.median_counts = self.counts[median]
         [self.median] = (
             ends(e) for e in self.events if e["name"] == f"ProfilerStep#{median}" and is_host(e)
         )
@@ -403,11 +421,9 @@ def test_exposed_time_is_what_plain_python_counts(
 
 
 def test_advice_of_some_steps_is_what_plain_python_counts(
-    real: duckdb.DuckDBPyConnection, sampled: Samples
+    real: duckdb.DuckDBPyConnection, plain: Callable[[str], Plain]
 ) -> None:
-    [path] = sampled.files(WORKERS0)
-    [counts] = parts_in_python.counts(metrics_in_python.read(path), "ProfilerStep").values()
-    [parts] = parts_in_python.parts(metrics_in_python.read(path), "ProfilerStep").values()
+    counts, parts = plain(WORKERS0).counts, plain(WORKERS0).parts
     found = {
         kind: (bound, finding)
         for kind, bound, finding in real.execute(

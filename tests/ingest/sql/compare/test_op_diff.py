@@ -495,23 +495,34 @@ HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = 
 }
 
 
-@pytest.mark.parametrize(("events", "expected"), HOST_WORK.values(), ids=list(HOST_WORK))
-def test_the_work_of_a_step_on_a_host(
-    traces: Traces,
-    events: list[dict[str, Any]],
-    expected: dict[str, tuple[int, int]],
-) -> None:
-    """The first step is the median step; the times are µs."""
-    connection = added(traces, events, [*events, host("aten::mm", "cpu_op", 290, 7)])
+@pytest.fixture(scope="module")
+def host_work(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
+    """Runs `base` and `other` with a rank for each trace. Each rank of `other` has more work."""
+    more = host("aten::mm", "cpu_op", 290, 7)  # not in the median step
+    for name, added in (("base", []), ("other", [more])):
+        run = shared_traces.directory / name
+        run.mkdir()
+        for rank, (events, _) in enumerate(HOST_WORK.values()):
+            info = {"rank": rank}
+            shared_traces.write([*events, *added], f"{name}/rank{rank}", distributedInfo=info)
+        shared_traces.store.add(run)
+    return ingest.connect(shared_traces.store.path)
 
-    [(step, total)] = connection.execute(
+
+@pytest.mark.parametrize("case", HOST_WORK)
+def test_the_work_of_a_step_on_a_host(host_work: duckdb.DuckDBPyConnection, case: str) -> None:
+    """The first step is the median step; the times are µs."""
+    rank, expected = list(HOST_WORK).index(case), HOST_WORK[case][1]
+    base, other = ids(host_work)
+    [(step, total)] = host_work.execute(
         "SELECT step, compute_ns + coalesce(compiled_code_ns, 0) FROM run_metrics "
-        "WHERE run_id = $1",
-        ids(connection)[:1],
+        "WHERE run_id = $1 AND rank = $2",
+        [base, rank],
     ).fetchall()
     for macro in ("op_diff", "kernel_diff"):
-        found = connection.execute(
-            f"SELECT name, base_calls, base_ns, other_ns FROM {macro}($1, $2)", ids(connection)
+        found = host_work.execute(
+            f"SELECT name, base_calls, base_ns, other_ns FROM {macro}($1, $2, rank := {rank})",
+            [base, other],
         ).fetchall()
         assert {name: (calls, ns // 1000) for name, calls, ns, _ in found} == expected, macro
         assert (step, total) == (0, sum(ns for _, _, ns, _ in found)), macro

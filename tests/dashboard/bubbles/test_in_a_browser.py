@@ -15,22 +15,12 @@ from tests.dashboard.browser import (
 )
 
 
-def test_bubbles_name_the_data_loader(tab, address, run_of):
+def test_bubbles_name_the_data_loader_and_the_link_reopens_a_cause_and_range(tab, address, run_of):
     tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     expect(tab.get_by_text("Mostly: dataloader")).to_be_visible()
     expect(tab.get_by_text("493 ms").first).to_be_visible()
     expect(cell(tab, "dataloader")).to_be_attached()
     expect(tab.locator(".lanes canvas")).to_have_count(1)
-    tick(tab, 1)
-    wait_for_query(tab, "cause")
-    cause = query_of(tab)["cause"][0]
-    expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
-    tab.goto(tab.url)
-    expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
-
-
-def test_the_timeline_zooms_and_the_link_reopens_the_range(tab, address, run_of):
-    tab.goto(f"{address}/bubbles?run={run_of('h100_owlv2')}&step=all")
     wait_until_sent(tab)
     plot = tab.locator(".lanes .plot")
     plot.hover(position={"x": 150, "y": 110})  # the lane of idle time
@@ -43,8 +33,13 @@ def test_the_timeline_zooms_and_the_link_reopens_the_range(tab, address, run_of)
     zoomed = tab.get_by_text(re.compile(r"from .* to .* of 1\.08 s"))
     expect(zoomed).not_to_contain_text("1.08 s from")
     label = zoomed.inner_text()
+    tick(tab, 1)
+    wait_for_query(tab, "cause")
+    cause = query_of(tab)["cause"][0]
+    expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
     tab.goto(tab.url)
     expect(tab.get_by_text(label)).to_be_visible()
+    expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
     tab.get_by_role("button", name="All", exact=True).click()
     expect(tab.get_by_text("1.08 s from 0 µs to 1.08 s of 1.08 s")).to_be_visible()
 

@@ -14,6 +14,7 @@ from tests.dashboard.browser import (
     query_of,
     table,
     tick,
+    visit,
     wait_for_query,
     wait_until_drawn,
     wait_until_sent,
@@ -43,7 +44,8 @@ def tick_below(tab: Page, number: int) -> None:
     tick(tab, 0, number)
 
 
-def test_a_change_has_a_bar_to_the_left_if_it_saves_time(tab: Page, address_of) -> None:
+def test_bars_of_changes_and_a_drag_over_one_timeline(tab: Page, address_of) -> None:
+    """A change that saves time has a bar to the left. A drag zooms both timelines."""
     tab.goto(address_of(EAGER, COMPILED))
     bars = table(tab, ROWS).locator("td.bar", has_text=re.compile(r"^[-+]"))
     expect(bars.first).to_be_attached()
@@ -58,6 +60,20 @@ def test_a_change_has_a_bar_to_the_left_if_it_saves_time(tab: Page, address_of) 
     assert zeros["-"]
     ends = [*zeros["+"], *zeros["-"]]
     assert max(ends) - min(ends) < 1
+
+    axes = tab.locator(".lanes .ticks")
+    expect(axes).to_have_count(2)
+    whole = axes.all_inner_texts()
+    assert len(set(whole)) == 1
+    drag(tab, tab.locator(".plot").first, 200, 300)
+    wait_for_query(tab, "from")
+    query = query_of(tab)
+    assert 0 < int(query["from"][0]) < int(query["to"][0]) < 4_200_000
+    expect(tab.get_by_role("button", name="Zoom out")).to_be_enabled()
+    wait_until_sent(tab)
+    zoomed = axes.all_inner_texts()
+    assert len(set(zoomed)) == 1
+    assert zoomed != whole
 
 
 def alphas(tab: Page) -> set[int]:
@@ -101,23 +117,6 @@ def test_a_tick_on_a_fused_kernel_shows_the_operators_it_replaced(tab: Page, add
     expect(tab.get_by_role("button", name="All modules")).to_be_enabled()
 
 
-def test_a_drag_over_one_timeline_zooms_both(tab: Page, address_of) -> None:
-    tab.goto(address_of(EAGER, COMPILED))
-    axes = tab.locator(".lanes .ticks")
-    expect(axes).to_have_count(2)
-    whole = axes.all_inner_texts()
-    assert len(set(whole)) == 1
-    drag(tab, tab.locator(".plot").first, 200, 300)
-    wait_for_query(tab, "from")
-    query = query_of(tab)
-    assert 0 < int(query["from"][0]) < int(query["to"][0]) < 4_200_000
-    expect(tab.get_by_role("button", name="Zoom out")).to_be_enabled()
-    wait_until_sent(tab)
-    zoomed = axes.all_inner_texts()
-    assert len(set(zoomed)) == 1
-    assert zoomed != whole
-
-
 def test_page_runs_links_to_the_comparison(
     tab: Page,
     serve: Callable[[Path], str],
@@ -157,12 +156,12 @@ def test_a_tick_among_several_runs_and_a_link_to_a_section(
     assert query_of(tab)["other"] == [runs[2]]
 
 
-@pytest.mark.parametrize(("base", "other"), [(EAGER, COMPILED), (OWLV2, MI300)])
-def test_the_page_fits_its_window(tab: Page, address_of, base: str, other: str) -> None:
+def test_the_page_fits_its_window(tab: Page, address_of) -> None:
     tab.set_viewport_size({"width": 480, "height": 1200})
-    tab.goto(address_of(base, other))
-    expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
-    for width in (480, 1100, 1600):
-        tab.set_viewport_size({"width": width, "height": 1200})
-        wait_until_drawn(tab)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    for base, other in ((EAGER, COMPILED), (OWLV2, MI300)):
+        visit(tab, address_of(base, other))
+        expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
+        for width in (480, 1100, 1600):
+            tab.set_viewport_size({"width": width, "height": 1200})
+            wait_until_drawn(tab)
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width

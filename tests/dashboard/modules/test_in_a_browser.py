@@ -2,12 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import ingest
 from dashboard.drawing import formatting
-from tests.dashboard.browser import cell, query_of, table, wait_for_query, wait_until_sent
+from tests.dashboard.browser import cell, query_of, table, visit, wait_for_query, wait_until_sent
+from tests.dashboard.elements import texts
 
 PLOT = ".js-plotly-plot .slice"
 MAX_BOXES = 1_000
@@ -25,7 +25,7 @@ def box(tab: Page, name: str):
 
 
 def test_a_module_opens_its_operators_kernels_and_flame_graph(
-    tab, address, run_of, shown_store
+    tab, address, run_of, shown_store, truth
 ) -> None:
     run = run_of("h100_owlv2")
     with ingest.connect(shown_store) as connection:
@@ -45,6 +45,9 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
             [run],
         ).fetchall()
     tab.goto(f"{address}/modules?run={run}&step=all")
+    names = tab.locator(".grid").last
+    _, _, top_ns = truth["h100_owlv2.json.gz"]["top_kernels"][0]
+    expect(names.locator("tbody tr").first).to_contain_text(formatting.duration(top_ns))
     rows = table(tab).locator("tbody tr")
     expect(rows.first).to_contain_text("Owlv2ForObjectDetection_0")
     expect(tab.locator(PLOT).first).to_be_visible()
@@ -58,6 +61,17 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
     softmax = tab.locator(".grid tr").filter(has_text="cunn_SoftMaxForward").first
     expect(softmax).to_contain_text(formatting.duration(softmax_ns))
     expect(box(tab, "nn.Module: Owlv2EncoderLayer_0")).to_be_visible()
+
+    search = tab.get_by_placeholder("find a name")
+    search.fill("softmax")
+    search.press("Enter")
+    wait_for_query(tab, "find", "softmax")
+    has_it = re.compile("softmax", re.IGNORECASE)
+    expect(names.locator("tbody tr").filter(has_not_text=has_it)).to_have_count(0)
+    expect(names.locator("tbody tr").filter(has_text=has_it)).not_to_have_count(0)
+    tab.get_by_role("radio", name="host time").click()
+    wait_for_query(tab, "flame", "host time")
+    expect(names).to_contain_text("aten::softmax")
 
 
 def test_a_click_on_a_box_zooms_in_and_the_link_reopens_it(tab, address, run_of) -> None:
@@ -78,28 +92,10 @@ def test_a_click_on_a_box_zooms_in_and_the_link_reopens_it(tab, address, run_of)
     assert query_of(tab)["box"] == ["all"] != opened
 
 
-def test_the_graph_shows_the_chosen_metric_and_finds_a_name(tab, address, run_of, truth) -> None:
-    tab.goto(f"{address}/modules?run={run_of('h100_owlv2')}&step=all")
-    names = tab.locator(".grid").last
-    _, _, ns = truth["h100_owlv2.json.gz"]["top_kernels"][0]
-    expect(names.locator("tbody tr").first).to_contain_text(formatting.duration(ns))
-    wait_until_sent(tab)
-    search = tab.get_by_placeholder("find a name")
-    search.fill("softmax")
-    search.press("Enter")
-    wait_for_query(tab, "find", "softmax")
-    has_it = re.compile("softmax", re.IGNORECASE)
-    expect(names.locator("tbody tr").filter(has_not_text=has_it)).to_have_count(0)
-    expect(names.locator("tbody tr").filter(has_text=has_it)).not_to_have_count(0)
-    tab.get_by_role("radio", name="host time").click()
-    wait_for_query(tab, "flame", "host time")
-    expect(names).to_contain_text("aten::softmax")
-
-
-def test_a_run_without_modules_says_how_to_record_them(tab, address, run_of) -> None:
-    tab.goto(f"{address}/modules?run={run_of('v100_resnet50_workers0')}")
-    expect(tab.get_by_text("The trace does not say which nn.Module ran when")).to_be_visible()
-    expect(tab.locator(PLOT).first).to_be_visible()
+def test_a_run_without_modules_says_how_to_record_them(app, shown_store, run_of) -> None:
+    page = app(shown_store, "modules", run=run_of("v100_resnet50_workers0"))
+    assert "The trace does not say which nn.Module ran when" in texts(page)
+    assert page.get("plotly_chart")
 
 
 def test_the_difference_of_two_runs_is_red_and_blue(
@@ -115,31 +111,11 @@ def test_the_difference_of_two_runs_is_red_and_blue(
     expect(cell(tab, "cunn_SoftMaxForward", tab.locator(".grid").count() - 1)).to_be_attached()
 
 
-@pytest.mark.parametrize("name", ["train_ctx512", "flux_eager_full"])
-def test_the_memory_at_a_moment_is_a_flame_graph(tab, serve, memory_store, name) -> None:
-    run = ingest.Store(memory_store).find(name)
-    tab.goto(f"{serve(memory_store)}/memory?run={run}")
-    wait_until_sent(tab)
-    tab.get_by_text("Flame graph of the stacks").click()
-    expect(tab.locator(PLOT).first).to_be_visible()
-    assert tab.locator(PLOT).count() <= MAX_BOXES
-
-
-def test_tensorboards_parts_add_up_to_the_steps(tab, address, run_of, shown_store) -> None:
-    run = run_of("v100_resnet50_workers4")
-    with ingest.connect(shown_store) as connection:
-        [(kernel_ns,)] = connection.execute(
-            "SELECT sum(kernel_ns)::BIGINT FROM tensorboard_steps WHERE run_id = $1", [run]
-        ).fetchall()
-        outliers = connection.execute(
-            "SELECT step, part FROM tensorboard_outliers WHERE run_id = $1 ORDER BY step", [run]
-        ).fetchall()
-    tab.goto(f"{address}/overview?run={run}&step=all")
-    wait_until_sent(tab)
-    tab.get_by_text("Step parts as in TensorBoard").click()
-    parts = tab.locator(".grid:has(td:text-is('data loader'))")
-    expect(parts).to_contain_text(formatting.duration(kernel_ns))
-    assert outliers
-    for step, part in outliers:
-        sentence = re.compile(f"Step {step} differs by .* mostly {part.replace('_', ' ')}")
-        expect(tab.get_by_text(sentence)).to_be_visible()
+def test_the_memory_at_a_moment_is_a_flame_graph(tab, serve, memory_store, memory_run) -> None:
+    for name in ("train_ctx512", "flux_eager_full"):
+        visit(tab, f"{serve(memory_store)}/memory?run={memory_run(name)}")
+        wait_until_sent(tab)
+        expect(tab.locator(PLOT)).to_have_count(0)
+        tab.get_by_text("Flame graph of the stacks").click()
+        expect(tab.locator(PLOT).first).to_be_visible()
+        assert tab.locator(PLOT).count() <= MAX_BOXES

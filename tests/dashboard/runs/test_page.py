@@ -65,11 +65,11 @@ def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, store, r
     assert time.perf_counter() - started < 5
 
 
-def test_a_reload_shows_new_runs(app, store, samples):
-    store.add(samples / "traces" / "cpu_only.json.gz")
+def test_a_reload_shows_new_runs(app, store, sampled):
+    sampled.add(store, "cpu_only")
     page = app(store.path, "runs")
     assert len(tables(page)[0]) == 1
-    store.add(samples / "traces" / "mi210_gpu_only.json.gz")
+    sampled.add(store, "mi210_gpu_only")
     assert len(tables(page.run())[0]) == 2
 
 

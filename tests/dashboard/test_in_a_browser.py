@@ -11,11 +11,6 @@ import ingest
 from tests.dashboard.browser import cell, narrow, open_menu, wait_for_query
 
 
-def test_an_unknown_run_is_named(tab, address):
-    tab.goto(f"{address}/operators?run=gone-12345678")
-    expect(tab.get_by_role("alert").filter(has_text="gone-12345678")).to_be_visible()
-
-
 def test_an_empty_store_shows_its_first_run_after_a_reload(
     tab: Page, serve: Callable[[Path], str], store: ingest.Store, samples: Path
 ) -> None:
@@ -31,17 +26,17 @@ def test_an_empty_store_shows_its_first_run_after_a_reload(
 
 
 @pytest.mark.parametrize(
-    ("page", "scheme"),
-    [("runs", "dark"), ("operators", "light"), ("bubbles", "dark"), ("sql", "light")],
+    ("scheme", "pages"), [("dark", ("runs", "bubbles")), ("light", ("operators", "sql"))]
 )
 def test_pages_fit_a_narrow_window(
-    tab: Page, address: str, run_of: Callable[[str], str], page: str, scheme: Any
+    tab: Page, address: str, run_of: Callable[[str], str], scheme: Any, pages: tuple[str, ...]
 ) -> None:
     narrow(tab, scheme)
-    tab.goto(f"{address}/{page}?run={run_of('h100_owlv2')}")
-    expect(tab.get_by_role("heading").first).to_be_visible()
-    expect(tab.locator(".grid, [data-testid=stDataFrame]").first).to_be_attached()
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 480
+    for page in pages:
+        tab.goto(f"{address}/{page}?run={run_of('h100_owlv2')}")
+        expect(tab.get_by_role("heading").first).to_be_visible()
+        expect(tab.locator(".grid, [data-testid=stDataFrame]").first).to_be_attached()
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 480
 
 
 def test_a_menu_copies_the_link_to_the_selection(

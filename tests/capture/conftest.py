@@ -30,11 +30,13 @@ class Absent:
         if name.partition(".")[0] in {absent}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
-def refuse(*_):
-    raise AssertionError("the network was used")
+class Local(socket.socket):
+    def connect(self, address):
+        assert self.family == socket.AF_UNIX, "the network was used"
+        super().connect(address)
 
 sys.meta_path.insert(0, Absent())
-socket.socket.connect = refuse
+socket.socket = Local
 """
 
 CAPTURE = "from capture.cli.main import main; main()"
@@ -109,11 +111,11 @@ class Forks:
 
 @pytest.fixture(scope="session")
 def with_torch(capture_extra: None) -> Iterator[Callable[..., Finished]]:
-    """A function that runs Python in a fork of a process that has imported torch.
+    """A function that runs Python in a fork of a process that has imported torch and its compiler.
 
     Programs whose import of torch is not tested run faster this way.
     """
-    forks = Forks("torch", "torch._dynamo")
+    forks = Forks("torch", "torch._dynamo.backends.debugging", "torch._inductor.compile_fx")
     yield forks.run
     forks.end()
 
@@ -181,9 +183,10 @@ def recompiled(capture_extra, run_capture, tmp_path_factory) -> Captured:
 
 @pytest.fixture(scope="session")
 def side_by_side(compiler, run_capture, tmp_path_factory) -> tuple[Captured, Captured]:
-    """FLUX runs of one `capture compare`: eager, and compiled by Inductor."""
+    """FLUX runs of one `capture compare`: eager, and with its blocks compiled by Inductor."""
     out = tmp_path_factory.mktemp("compared") / "both"
-    finished = run_capture("compare", "flux", "--tiny", "--steps", "2", "--out", str(out))
+    options = ("--tiny", "--steps", "2", "--regional", "--out", str(out))
+    finished = run_capture("compare", "flux", *options)
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.splitlines() == [str(out / "eager"), str(out / "compiled")]
     return Captured.read(out / "eager"), Captured.read(out / "compiled")

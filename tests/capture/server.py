@@ -9,6 +9,7 @@ code.
 import gc
 import importlib
 import json
+import multiprocessing.process
 import os
 import runpy
 import signal
@@ -40,6 +41,7 @@ out, err, directory, environment, *sys.argv = forks()
 for number, file in enumerate((os.devnull, out, err)):
     os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
 os.chdir(directory)
+multiprocessing.process.ORIGINAL_DIR = directory  # where it starts processes
 os.environ.update(environment)
 sys.path[0] = directory
 signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,23 +20,33 @@ def work(calls):
 """
 
 
-def run(
-    directory: Path, script: str, *command: str, options: Sequence[str] = (), **environment: str
-) -> Finished:
-    """Run `capture run` on a script mine.py, or on a command that starts it."""
-    (directory / "mine.py").write_text(script)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    capture = [sys.executable, "-m", "capture", "run", "--out", "run", *options, "--"]
+def in_a_new_process(*arguments: str, cwd: Path, **environment: str) -> Finished:
     return subprocess.run(
-        [*capture, *(command or ["mine.py"])],
-        cwd=directory,
+        [sys.executable, *arguments],
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
-        env=os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | environment,
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
+
+
+def run(
+    directory: Path,
+    script: str,
+    *command: str,
+    options: Sequence[str] = (),
+    run_python: Callable[..., Finished] = in_a_new_process,
+    **environment: str,
+) -> Finished:
+    """Run `capture run` on a script mine.py, or on a command that starts it."""
+    (directory / "mine.py").write_text(script)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    capture = ["-m", "capture", "run", "--out", "run", *options, "--", *(command or ["mine.py"])]
+    given = {"PATH": path, "OMP_NUM_THREADS": "1"} | environment
+    return run_python(*capture, cwd=directory, **given)
 
 
 def linears(directory: Path) -> dict[tuple[int, str | None], int]:
@@ -50,13 +60,14 @@ def linears(directory: Path) -> dict[tuple[int, str | None], int]:
     return found
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
-def test_processes_of_a_program_are_recorded(method, tmp_path):
+def test_processes_of_a_program_are_recorded(tmp_path):
+    """Their ranks are in the order of their names."""
     script = WORK + (
         "import torch.multiprocessing as mp\n"
         "if __name__ == '__main__':\n"
-        f"    processes = [mp.get_context('{method}').Process(target=work, args=(calls,))\n"
-        "        for calls in (2, 3)]\n"
+        "    started = [('spawn', 2), ('fork', 3), ('forkserver', 5), ('fork', 6)]\n"
+        "    processes = [mp.get_context(method).Process(target=work, args=(calls,))\n"
+        "        for method, calls in started]\n"
         "    work(4)\n"
         "    for process in processes: process.start()\n"
         "    print('started')\n"  # Python waits for the processes to end
@@ -64,15 +75,20 @@ def test_processes_of_a_program_are_recorded(method, tmp_path):
     done = run(tmp_path, script)
 
     assert (done.returncode, done.stdout) == (0, "started\n"), done.stderr
-    kind = {"spawn": "Spawn", "fork": "Fork", "forkserver": "ForkServer"}[method]
-    expected = {(0, None): 4, (1, f"{kind}Process-1"): 2, (2, f"{kind}Process-2"): 3}
-    assert linears(tmp_path / "run") == expected
+    assert linears(tmp_path / "run") == {
+        (0, None): 4,
+        (1, "ForkProcess-2"): 3,
+        (2, "ForkProcess-4"): 6,
+        (3, "ForkServerProcess-3"): 5,
+        (4, "SpawnProcess-1"): 2,
+    }
     assert Captured.described(tmp_path / "run" / "run.json")["rank"] == 0
-    others = f"1 ({kind}Process-1, 2 steps), 2 ({kind}Process-2, 3 steps)"
-    assert f"ranks       0 (the program, 4 steps), {others}" in done.stderr
+    forks = "1 (ForkProcess-2, 3 steps), 2 (ForkProcess-4, 6 steps)"
+    others = "3 (ForkServerProcess-3, 5 steps), 4 (SpawnProcess-1, 2 steps)"
+    assert f"ranks       0 (the program, 4 steps), {forks}, {others}" in done.stderr
 
 
-def test_processes_with_a_rank_keep_it(tmp_path):
+def test_processes_with_a_rank_keep_it(with_torch, tmp_path):
     """A second job with the same ranks becomes a separate run."""
     script = WORK + (
         "import torch.multiprocessing as mp\n"
@@ -90,9 +106,9 @@ def test_processes_with_a_rank_keep_it(tmp_path):
         "if __name__ == '__main__':\n"
         "    work(7)\n"
         "    mp.spawn(rank, (2,), nprocs=2)\n"
-        "    mp.spawn(member, (5,), nprocs=2)\n"
+        "    mp.start_processes(member, (5,), nprocs=2, start_method='fork')\n"
     )
-    done = run(tmp_path, script)
+    done = run(tmp_path, script, run_python=with_torch)
 
     assert done.returncode == 0, done.stderr
     first, second = linears(tmp_path / "run"), linears(tmp_path / "run-2")
@@ -100,7 +116,7 @@ def test_processes_with_a_rank_keep_it(tmp_path):
     forks = {(rank, name) for rank, name in first if rank > 2}
     assert [first.pop(fork) for fork in forks] == [9] * 2
     assert first == {(1, "SpawnProcess-1"): 2, (0, "SpawnProcess-2"): 3}
-    assert second == {(1, "SpawnProcess-3"): 5, (0, "SpawnProcess-4"): 6}
+    assert second == {(1, "ForkProcess-3"): 5, (0, "ForkProcess-4"): 6}
     assert Captured.described(tmp_path / "run-2" / "run.json")["rank"] == 0
 
 
@@ -141,7 +157,7 @@ def test_a_launcher_runs_as_typed(command, calls, tmp_path):
     assert {rank: n for (rank, _), n in linears(tmp_path / "run").items()} == calls
 
 
-def test_a_process_that_records_at_its_import_writes_its_files(tmp_path):
+def test_a_process_that_records_at_its_import_writes_its_files(with_torch, tmp_path):
     """Multiprocessing completes the setup of a process only after that import."""
     script = (
         "import torch.multiprocessing as mp\n"
@@ -155,20 +171,20 @@ def test_a_process_that_records_at_its_import_writes_its_files(tmp_path):
             "        process.start(); process.join(); print(process.exitcode)\n"
         )
     )
-    done = run(tmp_path, script)
+    done = run(tmp_path, script, run_python=with_torch)
 
     assert (done.returncode, done.stdout) == (0, "0\n0\n"), done.stderr
     assert sorted(linears(tmp_path / "run").values()) == [3, 3]
 
 
-def test_a_program_can_run_capture_itself(tmp_path):
+def test_a_program_can_run_capture_itself(with_torch, tmp_path):
     (tmp_path / "inner.py").write_text(WORK + "work(3)")
     script = WORK + (
         "import subprocess\nwork(2)\n"
         "inner = [sys.executable, '-m', 'capture', 'run', '--out', 'inner', 'inner.py']\n"
         "print(subprocess.run(inner).returncode)\n"
     )
-    done = run(tmp_path, script)
+    done = run(tmp_path, script, run_python=with_torch)
 
     assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
     assert linears(tmp_path / "run") == {(0, None): 2}
@@ -210,15 +226,18 @@ def test_the_exit_code_of_a_command_is_kept(tmp_path):
     assert (done.returncode, done.stdout) == (7, "mine\n")
 
 
-def test_killed_processes_leave_the_files_that_they_can(tmp_path):
+def test_killed_processes_leave_the_files_that_they_can(with_torch, tmp_path):
     """One process ends by SIGTERM and one by SIGKILL. DataLoader workers are not recorded."""
     script = WORK + (
         "import time, torch.multiprocessing as mp\n"
         "class Data(torch.utils.data.Dataset):\n"
         "    def __len__(self): return 2\n"
         "    def __getitem__(self, n): return model(torch.ones(4)).detach()\n"
-        "def waits(queue): work(2); queue.put(1); time.sleep(60)\n"
-        "def leaves(queue): work(2); queue.put(1); time.sleep(0.5); os.kill(os.getpid(), 9)\n"
+        "def waits(queue):\n"
+        "    work(2); queue.put(1)\n"
+        "    while True: time.sleep(0.01)\n"
+        "def leaves(queue):\n"
+        "    work(2); queue.put(1); queue.close(); queue.join_thread(); os.kill(os.getpid(), 9)\n"
         "if __name__ == '__main__':\n"
         "    context = mp.get_context('fork')\n"
         "    queue = context.Queue()\n"
@@ -230,7 +249,7 @@ def test_killed_processes_leave_the_files_that_they_can(tmp_path):
         "    print(waiting.exitcode, leaving.exitcode)\n"
         "    print(len(list(torch.utils.data.DataLoader(Data(), num_workers=1))))\n"
     )
-    done = run(tmp_path, script)
+    done = run(tmp_path, script, run_python=with_torch)
 
     assert (done.returncode, done.stdout) == (0, "-15 -9\n2\n"), done.stderr
     assert linears(tmp_path / "run") == {(0, "ForkProcess-1"): 2}

@@ -2,21 +2,16 @@
 
 import gzip
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.capture.captured import Captured
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import torch, capture
 
-@torch.compile
+@torch.compile(backend="eager")
 def compiled(x):
     y = x.sin() + 1
     torch._dynamo.graph_break()
@@ -99,17 +94,9 @@ def test_eager_and_compiled_runs_have_the_same_inputs(side_by_side):
     assert compiled["wall_time_ns"] < sum(compiled["warmup_times_ns"])
 
 
-def test_a_script_that_imported_torch_earlier_has_no_compile_log(compiler, tmp_path):
-    environment = {k: v for k, v in os.environ.items() if k != "TORCH_TRACE"}
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=tmp_path,
-        env={**environment, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def test_a_script_that_imported_torch_earlier_has_no_compile_log(with_torch, tmp_path):
+    (tmp_path / "earlier.py").write_text(SCRIPT)
+    done = with_torch("earlier.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert "TORCH_TRACE was not set" in done.stderr
@@ -122,6 +109,7 @@ def test_a_script_that_imported_torch_earlier_has_no_compile_log(compiler, tmp_p
 
 MODEL = """
 import torch
+torch._logging.set_logs(guards=True)
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -149,23 +137,10 @@ COMPILED = {
 
 
 @pytest.mark.parametrize(("program", "steps"), [("module", 4), ("function", 0), ("optimizer", 0)])
-def test_capture_does_not_change_compilations(program, steps, capture_extra, tmp_path):
+def test_capture_does_not_change_compilations(program, steps, with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL + COMPILED[program] + REPORT)
-    environment = {k: v for k, v in os.environ.items() if k != "TORCH_TRACE"}
-    environment |= {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "TORCH_LOGS": "guards"}
-    capture = ["-m", "capture", "run", "--profile-active", "2", "--out", "run", "--"]
-    plain, done = (
-        subprocess.run(
-            [sys.executable, *command, "mine.py"],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        for command in ([], capture)
-    )
+    capture = ("-m", "capture", "run", "--profile-active", "2", "--out", "run", "--")
+    plain, done = (with_torch(*words, "mine.py", cwd=tmp_path) for words in ((), capture))
 
     assert (plain.returncode, done.returncode) == (0, 0), done.stderr
     assert done.stdout == plain.stdout

@@ -302,7 +302,8 @@ def test_sigterm_waits_until_a_trace_is_written(with_torch, tmp_path):
         "threading.Thread(target=stop, daemon=True).start()\n"
         "class Many(torch.nn.Module):\n"
         "    def forward(self, x):\n        for _ in range(5000): model(x)\n"
-        "many = Many()\nfor _ in range(9): many(torch.ones(2, 4))\ntime.sleep(60)"
+        "many = Many()\nfor _ in range(9): many(torch.ones(2, 4))\n"
+        "while True: time.sleep(0.01)"
     )
     schedule = ["--profile-warmup", "0", "--profile-active", "1", "--profile-repeat", "0"]
     done = with_torch(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ingest import sql
 from tests.builders.events import Event, kernel, op
+from tests.conftest import Ranks
 
 Activity = tuple[int, int, int]  # start, length, device
 
@@ -100,39 +101,42 @@ LINKS = {
 }
 
 
-@pytest.mark.parametrize("way", LINKS)
-def test_a_launch_is_found(way: str, traces: Any) -> None:
-    events, expected = LINKS[way]
-    rows = traces.add(events).sql("SELECT link, op, launch_ns FROM kernels").fetchall()
-    assert rows == [expected]
+def test_a_launch_is_found(ranks: Ranks) -> None:
+    ranks.add(*({"traceEvents": events} for events, _ in LINKS.values()))
+    found = ranks.rows("SELECT rank, link, op, launch_ns FROM kernels")
+    assert dict(zip(LINKS, found, strict=True)) == {
+        way: [expected] for way, (_, expected) in LINKS.items()
+    }
 
 
-@pytest.mark.parametrize(
-    ("launch", "activity", "kind", "work"),
-    [
-        ("mtia_runtime", ("mtia_ccp_events", "pe_exe"), "kernel", "compute"),
-        ("mtia_runtime", ("mtia_ccp_events", "dma_request"), "memcpy", "copy"),
-        ("xpu_runtime", ("kernel", "gemm"), "kernel", "compute"),
-        ("xpu_driver", ("kernel", "gemm"), "kernel", "compute"),
-        ("mlu_runtime", ("kernel", "MLUUnion1KernelAdd"), "kernel", "compute"),
-        ("mlu_runtime", ("mlu_memcpy", "Memcpy HtoD"), "memcpy", "copy"),
-        ("mlu_runtime", ("mlu_memset", "Memset"), "memset", "copy"),
-        ("gcu_runtime", ("GCU_MEMCPY", "Memcpy HtoD"), "memcpy", "copy"),
-        ("gcu_driver", ("GCU_MEMSET", "Memset"), "memset", "copy"),
-    ],
-)
-def test_activities_of_other_accelerators_are_recognised(
-    launch: str, activity: tuple[str, str], kind: str, work: str, traces: Any
-) -> None:
-    category, name = activity
-    rows = traces.add(
+# Category of the launch, category and name of the activity → its kind and class.
+ACCELERATORS = {
+    ("mtia_runtime", "mtia_ccp_events", "pe_exe"): ("kernel", "compute"),
+    ("mtia_runtime", "mtia_ccp_events", "dma_request"): ("memcpy", "copy"),
+    ("xpu_runtime", "kernel", "gemm"): ("kernel", "compute"),
+    ("xpu_driver", "kernel", "gemm"): ("kernel", "compute"),
+    ("mlu_runtime", "kernel", "MLUUnion1KernelAdd"): ("kernel", "compute"),
+    ("mlu_runtime", "mlu_memcpy", "Memcpy HtoD"): ("memcpy", "copy"),
+    ("mlu_runtime", "mlu_memset", "Memset"): ("memset", "copy"),
+    ("gcu_runtime", "GCU_MEMCPY", "Memcpy HtoD"): ("memcpy", "copy"),
+    ("gcu_driver", "GCU_MEMSET", "Memset"): ("memset", "copy"),
+}
+
+
+def test_activities_of_other_accelerators_are_recognised(ranks: Ranks) -> None:
+    traces = [
         [
             event("cpu_op", "aten::add", 1, 10),
             event(launch, "launch", 2, 3, args={"correlation": 5}),
             kernel(name, 20, 5, category, correlation=5),
         ]
-    ).sql("SELECT kind, class, link, op FROM kernels")
-    assert rows.fetchall() == [(kind, work, "correlation", "aten::add")]
+        for launch, category, name in ACCELERATORS
+    ]
+    ranks.add(*({"traceEvents": events} for events in traces))
+    found = ranks.rows("SELECT rank, kind, class, link, op FROM kernels")
+    assert dict(zip(ACCELERATORS, found, strict=True)) == {
+        names: [(*expected, "correlation", "aten::add")] for names, expected in ACCELERATORS.items()
+    }
 
 
 @pytest.mark.parametrize(

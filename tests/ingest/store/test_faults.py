@@ -98,7 +98,9 @@ def fill(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[P
     run = kept.run_path(kept.add(trace, ingest.AddOptions(name="kept")).run_id)
 
     def made(path: Path) -> Path:
-        shutil.copytree(run, ingest.Store(path).path / run.relative_to(kept.path))
+        store = ingest.Store(path)
+        shutil.copytree(run, store.path / run.relative_to(kept.path))
+        store.refresh()  # otherwise each command on a store that cannot be written reads the run
         return path
 
     return made

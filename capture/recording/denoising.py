@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
@@ -28,40 +29,48 @@ def denoising_steps(
         return
     pipelines = module.DiffusionPipeline
     make = pipelines.progress_bar
-    with ExitStack() as step:
+    step = _Step()
 
-        def progress_bar(
-            self: object, iterable: Iterable[object] | None = None, total: int | None = None
-        ) -> Any:
-            step.close()  # end the step of a loop that ended early
-            if iterable is not None:
-                return _stepping(make(self, iterable), around_step, begin_loop)
-            bar = make(self, total=total)
-            update, close = bar.update, bar.close
-            done = 0
-            loop = begin_loop()
+    def progress_bar(
+        self: object, iterable: Iterable[object] | None = None, total: int | None = None
+    ) -> Any:
+        step.stack.close()  # end the step of a loop that ended early
+        if iterable is not None:
+            return _stepping(make(self, iterable), around_step, begin_loop)
+        bar = make(self, total=total)
+        update, close = bar.update, bar.close
+        done = 0
+        loop = begin_loop()
 
-            def move_on(count: float | None = 1) -> Any:
-                nonlocal done
-                step.close()
-                done += 1
-                if total is None or done < total:
-                    step.enter_context(around_step())
-                return update(count)
+        def move_on(count: float | None = 1) -> Any:
+            nonlocal done
+            step.stack.close()
+            done += 1
+            if total is None or done < total:
+                step.stack.enter_context(around_step())
+            return update(count)
 
-            def end() -> None:
-                loop.close()  # a bar closes again when it is freed; closing twice is harmless
-                close()
+        def end() -> None:
+            loop.close()  # a bar closes again when it is freed; closing twice is harmless
+            close()
 
-            bar.update, bar.close = move_on, end
-            step.enter_context(around_step())
-            return bar
+        bar.update, bar.close = move_on, end
+        step.stack.enter_context(around_step())
+        return bar
 
-        pipelines.progress_bar = progress_bar
+    pipelines.progress_bar = progress_bar
+    with step.stack:
         try:
             yield
         finally:
             pipelines.progress_bar = make
+
+
+class _Step(threading.local):
+    """The current step of each thread. A pipeline on another thread does not end it."""
+
+    def __init__(self) -> None:
+        self.stack = ExitStack()
 
 
 def _stepping(

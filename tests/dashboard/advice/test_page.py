@@ -140,7 +140,7 @@ def test_cards_lead_to_their_gaps_and_operators(
     wait_for_query(tab, "cause", "dataloader")
     expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
     assert query_of(tab)["run"] == [run_of(WORKERS0)]
-    tab.go_back()
+    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
     tab.locator(".st-key-advice-float_matmul").get_by_role("link").click()
     operator = "aten::cudnn_convolution_backward_weight"
     wait_for_query(tab, "name", operator)

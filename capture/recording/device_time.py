@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # Kineto's names of activities, without annotations
+WORK = ("kernel", "gpu_memcpy", "gpu_memset")  # Kineto's types of activities that occupy a device
+# Kineto's names of the waits that the experimental option enable_cuda_sync_events records.
+WAITS = ("Context Sync", "Event Sync", "Stream Sync", "Stream Wait Event")
 
 Interval = tuple[int, int]
 
@@ -28,11 +30,9 @@ class DeviceTime:
         `steps_ns` has the Unix times at which its steps begin and end.
         """
         events = profile.profiler.kineto_results.events()
-        if not events or not hasattr(events[0], "activity_type"):  # torch before 2.13 lacks it
-            return
         work: dict[str, list[Interval]] = defaultdict(list)
         for event in events:
-            if event.activity_type() in WORK:
+            if _is_work(event):
                 device = f"{event.device_type().name.lower()}:{event.device_index()}"
                 work[device].append((event.start_ns(), event.end_ns()))
         if not work:
@@ -50,6 +50,14 @@ class DeviceTime:
             {"device": device, "busy_ns": busy, "recorded_ns": self.recorded_ns}
             for device, busy in sorted(self.busy_ns.items())
         ]
+
+
+def _is_work(event: Any) -> bool:
+    if hasattr(event, "activity_type"):
+        return event.activity_type() in WORK
+    # Torch before 2.13 does not say the type. Its device events are work, waits and annotations.
+    is_on_device = event.device_type().name != "CPU" and not event.is_user_annotation()
+    return is_on_device and event.name() not in WAITS
 
 
 def _covered_ns(intervals: Iterable[Interval], within: Sequence[Interval]) -> int:

@@ -106,6 +106,14 @@ def rss_bytes() -> int | None:
     return _status("VmRSS")
 
 
+def allocated_bytes() -> int | None:
+    """Return the memory of this process that is not of files, in bytes, or None if unknown.
+
+    Unlike `rss_bytes`, it does not grow when CUDA loads its libraries.
+    """
+    return _status("RssAnon")
+
+
 def _cuda() -> Any:
     """Return torch.cuda if torch has been imported and finds a device, else None."""
     torch = sys.modules.get("torch")

@@ -99,6 +99,7 @@ class Trace:
         self._size = TraceSize(
             self._schedule, self._options["with_stack"], self._options["record_shapes"]
         )
+        _open.add(self)
 
     def stop(self, keeps_step: bool = False) -> None:
         """End the recording and write its files. A second call has no effect.
@@ -108,6 +109,7 @@ class Trace:
         if self._is_over:
             return
         self._is_over = True
+        _open.discard(self)
         if self._mark and self._steps_ended and not keeps_step:
             self._cut_off, self._began_ns = self._mark.name, None
         self.unmark()
@@ -148,6 +150,7 @@ class Trace:
         if not self._is_over and self._observer:
             torch._C._profiler._disable_execution_trace_observer()
         self._is_over = True
+        _open.discard(self)
         self._mark = None
 
     def mark(self, step: int) -> None:
@@ -235,6 +238,11 @@ def torch_records() -> bool:
     return bool(profiler and profiler._is_profiler_enabled)
 
 
+def is_profiling() -> bool:
+    """Return whether torch's profiler is in use: it records, or the schedule of a `Trace` waits."""
+    return bool(_open) or torch_records()
+
+
 def in_own_call() -> bool:
     """Return whether a `Trace` is calling torch's profiler now."""
     return _working > 0
@@ -242,6 +250,7 @@ def in_own_call() -> bool:
 
 # Ends the recording of `capture run`, so that another profiler can start.
 give_way: Callable[[], None] | None = None
+_open: set[Trace] = set()  # started and not stopped
 _working = 0
 
 

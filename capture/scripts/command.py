@@ -16,6 +16,7 @@ from capture.errors import CaptureError, say
 from capture.output import run_directory
 from capture.output.processes import number, unfinished
 from capture.output.ranks import current_job, rank
+from capture.recording import profiler
 from capture.recording.compilation import kept_log
 from capture.scripts.children import (
     Request,
@@ -129,7 +130,7 @@ class _Ending:
             if self._args.profile:
                 try:
                     if runs := self._report():
-                        _add(self._args, runs, self._request.name)
+                        _add(self._args, runs)
                     code = 0 if runs else 1
                 except CaptureError as error:
                     say(str(error))
@@ -145,7 +146,8 @@ class _Ending:
         """Report on stderr what was recorded. Return the runs with profiles."""
         request = self._request
         directories = number(self._args.profile_dir, request.name, request.program, self._job)
-        runs = [directory for directory in directories if has_profile(directory)]
+        found = dict.fromkeys([*directories, *profiler.written])  # also of the program's profilers
+        runs = [directory for directory in found if has_profile(directory)]
         if rank():
             return runs
         running, ended = unfinished(self._args.profile_dir, request.program)
@@ -170,8 +172,8 @@ class _Ending:
         return NO_CALL if "torch" in sys.modules else NO_TORCH
 
 
-def _add(args: argparse.Namespace, runs: list[Path], name: str) -> None:
-    """If requested, add the runs to a store and open the dashboard on the run `name`."""
+def _add(args: argparse.Namespace, runs: list[Path]) -> None:
+    """If requested, add the runs to a store and open the dashboard on the first."""
     store = args.ingest
     if store is None and args.open:
         store = ""
@@ -184,6 +186,7 @@ def _add(args: argparse.Namespace, runs: list[Path], name: str) -> None:
     if subprocess.run(added, stdout=sys.stderr, check=False).returncode:
         raise CaptureError(f"ingest add failed; the runs are in {', '.join(directories)}")
     if args.open:
+        name = run_directory.read_json(runs[0] / "run.json")["name"]
         app = Path(__file__).parents[2] / "dashboard" / "app.py"
         subprocess.run(
             [sys.executable, "-m", "streamlit", "run", str(app), "--", *options, "--run", name],

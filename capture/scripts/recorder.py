@@ -84,7 +84,8 @@ class Recorder:
         self._is_over = False  # if true, nothing more is recorded
         self._is_written = False
         self._steps_done = 0
-        self._compiled = False
+        self._compiled = False  # whether something was compiled in this step
+        self._is_compiling = False
 
     def listen(self) -> None:
         """Begin to observe the program."""
@@ -188,20 +189,24 @@ class Recorder:
             from torch._dynamo.callback import callback_handler
 
             clear = callback_handler.clear
+            on_begin = callback_handler.register_start_callback
+            on_end = callback_handler.register_end_callback
         except (ImportError, AttributeError):
             say(
                 "cannot observe compilations with this version of torch: steps that compile count "
                 "like other steps"
             )
             return
-        callback = self._guarded(self._compiles)
+        begins, ends = self._guarded(self._compiles), self._guarded(self._has_compiled)
 
         def clear_others() -> None:  # torch._dynamo.reset() calls this
             clear()
-            callback_handler.register_start_callback(callback)
+            on_begin(begins)
+            on_end(ends)
 
         callback_handler.clear = clear_others  # type: ignore[method-assign]
-        callback_handler.register_start_callback(callback)
+        on_begin(begins)
+        on_end(ends)
 
     def _pipelines_are_there(self) -> None:
         self.profiler.mark_pipelines(self._guarded(self._begin_on_main_thread))
@@ -219,7 +224,7 @@ class Recorder:
         if self._forked_from:
             self._step_hooks.close()
             self._forked_from.abandon()
-        if with_trace and trace.torch_records():
+        if with_trace and trace.is_profiling():
             return
         self.profiler.begin(with_trace)
         if self._is_fork:
@@ -231,7 +236,9 @@ class Recorder:
             sigterm.save_at_sigterm(self.end)
         trace.give_way = self._guarded(self._session_begins)
         if self._has_limit:
-            self._limit = SizeLimit(self._guarded(self._stop), lambda: self._busy > 0)
+            self._limit = SizeLimit(
+                self._guarded(self._stop), lambda: self._busy > 0 or self._is_compiling
+            )
         self._step_hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
 
     def _optimizer_made(self) -> None:
@@ -262,6 +269,7 @@ class Recorder:
 
     def _compiles(self, _: Any) -> None:
         """Handle the beginning of a compilation."""
+        self._is_compiling = True
         if self._is_over or not _is_main_thread():
             return
         self._compiled = True
@@ -269,6 +277,10 @@ class Recorder:
             self._has_compiled_functions = True
             self._calls.stop()
             self._begin()
+
+    def _has_compiled(self, _: Any) -> None:
+        """Handle the end of a compilation, which may have taken more memory than the trace."""
+        self._is_compiling = False
         if self._limit:
             self._limit.start_anew()
 
@@ -279,6 +291,8 @@ class Recorder:
         self._stop()
 
     def _end_step(self) -> None:
+        if self._limit and not self._steps_done:
+            self._limit.start_anew()  # the first step loads libraries and kernels
         self._steps_done = 0 if self._compiled else self._steps_done + 1
         self._compiled = False
         if self._has_limit and self._steps_done >= ENOUGH:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from capture.recording import trace
-from capture.recording.memory import rss_bytes
+from capture.recording.memory import allocated_bytes
 
 # Growth of the process that ends the recording. With this much data, torch 2.13 needs some 20 s and
 # 3 GB of memory to write 70 to 120 MB of JSON.
@@ -49,9 +49,9 @@ class SizeLimit:
         """Check the size. Python calls this between instructions of the main thread."""
         if self._is_over or self._is_busy() or trace.in_own_call():
             return 0
-        rss = rss_bytes()
-        if rss is not None and self._before is None:
-            self._before = rss
-        elif rss is not None and self._before is not None and rss - self._before > LIMIT_BYTES:
+        held = allocated_bytes()
+        if held is not None and self._before is None:
+            self._before = held
+        elif held is not None and self._before is not None and held - self._before > LIMIT_BYTES:
             self._end(f"the process has grown by {LIMIT_BYTES >> 20} MiB, so the trace is large")
         return 0

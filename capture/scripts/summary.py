@@ -13,7 +13,7 @@ from capture.units import counted, duration, size
 
 def has_profile(directory: Path) -> bool:
     """Return whether the directory contains a trace or a snapshot."""
-    return any(path.name.endswith((".trace.json.gz", ".pickle")) for path in directory.iterdir())
+    return any(path.name.endswith((".trace.json.gz", ".pickle")) for path in directory.glob("*"))
 
 
 def summary(directory: Path) -> Iterator[str]:
@@ -26,7 +26,8 @@ def summary(directory: Path) -> Iterator[str]:
     of_rank = f" of rank {run.get('rank', 0)}" if len(ranks) > 1 else ""
     if times_ns := run.get("profiled_step_times_ns"):
         spread = _spread(times_ns, run)
-        yield f"steps       {len(times_ns)}{of_rank} ({run.get('steps_from')}){spread}"
+        source = f" ({run['steps_from']})" if "steps_from" in run else ""
+        yield f"steps       {len(times_ns)}{of_rank}{source}{spread}"
     else:
         yield f"steps       none found; recorded {duration(run['profiled_wall_time_ns'])}{of_rank}"
     if did := run.get("compilation"):

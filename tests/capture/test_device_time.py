@@ -26,3 +26,21 @@ def test_busy_time_is_the_work_within_the_steps():
 
     assert of_steps.summary() == [{"device": "cuda:1", "busy_ns": 15 + 2 + 10, "recorded_ns": 40}]
     assert of_all.summary() == [{"device": "cuda:1", "busy_ns": 20 + 32, "recorded_ns": 100}]
+
+
+def test_busy_time_with_a_torch_that_does_not_say_the_type_of_events():
+    def event(device: str, name: str, start_ns: int, end_ns: int) -> SimpleNamespace:
+        of = {"name": name, "is_user_annotation": name == "mine"}
+        of |= {"device_type": SimpleNamespace(name=device)}
+        of |= {"device_index": 0, "start_ns": start_ns, "end_ns": end_ns}
+        return SimpleNamespace(**{name: partial(lambda x: x, value) for name, value in of.items()})
+
+    events = [
+        *(event("CPU", "aten::mm", 0, 90), event("CUDA", "mine", 0, 90)),
+        *(event("CUDA", "sgemm", 10, 40), event("CUDA", "Stream Wait Event", 30, 60)),
+    ]
+    results = SimpleNamespace(kineto_results=SimpleNamespace(events=lambda: events))
+    time = DeviceTime()
+    time.add(SimpleNamespace(profiler=results), [])
+
+    assert time.summary() == [{"device": "cuda:0", "busy_ns": 30, "recorded_ns": 90}]

@@ -440,6 +440,36 @@ def test_a_capture_profiler_in_the_program_takes_over(with_torch, tmp_path):
     assert done.returncode == 0, done.stderr
     for directory in ("run", "theirs"):
         assert len(Captured.read(tmp_path / directory).named("aten::linear")) == 1
+    assert f"ingest add {tmp_path / 'run'} {tmp_path / 'theirs'}" in done.stderr
+
+
+def test_nothing_is_recorded_while_a_capture_profiler_waits(with_torch, tmp_path):
+    (tmp_path / "waits.py").write_text(
+        "import torch, capture\nmodel = torch.nn.Linear(4, 4)\n"
+        "with capture.Profiler(output_dir='theirs', wait=1, active=1) as profiler:\n"
+        "    for _ in range(3):\n        model(torch.ones(2, 4))\n        profiler.step()\n"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "waits.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert len(Captured.read(tmp_path / "theirs").named("aten::linear")) == 1
+    assert f"next        ingest add {tmp_path / 'theirs'}\n" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_profiler_that_waits_is_not_interrupted(with_torch, tmp_path):
+    (tmp_path / "nested.py").write_text(
+        "import torch, capture\n"
+        "@capture.profile_function\n"
+        "def step(): torch.ones(2).cumsum(0)\n"
+        "with capture.Profiler(output_dir='run', wait=1, active=1) as profiler:\n"
+        "    for _ in range(3):\n        step()\n        profiler.step()\n"
+    )
+    done = with_torch("nested.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert len(Captured.read(tmp_path / "run").named("aten::cumsum")) == 1
+    assert not (tmp_path / "profiles").exists()
 
 
 def test_a_recording_ends_if_the_process_grows(with_torch, tmp_path):
@@ -456,6 +486,23 @@ def test_a_recording_ends_if_the_process_grows(with_torch, tmp_path):
     captured = Captured.read(tmp_path / "run")
     assert captured.named("aten::linear")
     assert not captured.named("aten::cumsum")
+
+
+def test_memory_that_a_compilation_takes_does_not_end_the_recording(with_torch, tmp_path):
+    (tmp_path / "compiled.py").write_text(
+        "import time, torch\nheld = []\n"
+        "def backend(graph, inputs):\n"
+        "    for _ in range(15):\n"
+        "        held.append(bytearray(20 << 20))\n        time.sleep(0.2)\n"
+        "    return graph.forward\n"
+        "model = torch.compile(torch.nn.Linear(4, 4), backend=backend)\n"
+        "for _ in range(3):\n    model(torch.ones(2, 4))\n    time.sleep(1.5)"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "compiled.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "the recording ends here" not in done.stderr
+    assert len(Captured.read(tmp_path / "run").named("Torch-Compiled Region: 0/0")) == 3
 
 
 def test_a_failed_recording_does_not_affect_the_program(with_torch, tmp_path):

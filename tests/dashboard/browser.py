@@ -92,6 +92,12 @@ def assert_fits(tab: Page, *more: Callable[[Page], bool]) -> None:
         assert all(condition(tab) for condition in more), where
 
 
+BOXES = """elements => elements.map(element => {
+    const {x, y, width, height} = element.getBoundingClientRect();
+    return {x, y, width, height};
+})"""
+
+
 def query_of(tab: Page) -> dict[str, list[str]]:
     """Return the query parameters of the address."""
     return parse_qs(urlsplit(tab.url).query)
@@ -106,10 +112,10 @@ def cell(tab: Page, text: str, number: int = 0) -> Locator:
     return table(tab, number).locator("td", has_text=re.compile(f"^{re.escape(text)}$"))
 
 
-def boxes_at_rest(tab: Page, charts: Locator) -> list[FloatRect | None]:
+def boxes_at_rest(tab: Page, charts: Locator) -> list[FloatRect]:
     """Return the positions of the charts, once none of them moves or grows."""
-    before: list[FloatRect | None] = []
-    while (boxes := [chart.bounding_box() for chart in charts.all()]) != before:
+    before: list[FloatRect] = []
+    while (boxes := charts.evaluate_all(BOXES)) != before:
         before = boxes
         tab.wait_for_timeout(300)
     return boxes

@@ -216,7 +216,7 @@ def test_charts_are_wide_enough_to_read(
         visit(tab, f"{serve(series.store.path)}/trends?metric=wall&all_models=true")
         charts = tab.get_by_test_id("stVegaLiteChart")
         expect(charts).to_have_count(3)
-        widths = {round(box["width"]) for box in boxes_at_rest(tab, charts) if box}
+        widths = {round(box["width"]) for box in boxes_at_rest(tab, charts)}
         assert len(widths) == 1
         assert min(widths) >= 200
         charts.first.get_by_text("flux, eager").hover()

@@ -1,6 +1,7 @@
 -- Problems with the compilations of a source.
 -- One row: a warning.
-WITH graphs_without_origins AS (
+WITH
+graphs_without_origins AS (
     SELECT
         source_id,
         count(*) AS graphs,
@@ -8,6 +9,26 @@ WITH graphs_without_origins AS (
         count(*) FILTER (WHERE NOT has_origins AND aot_id LIKE '%_backward') AS backward
     FROM graphs
     GROUP BY source_id
+),
+
+replays AS (
+    SELECT DISTINCT graph_calls.region_id
+    FROM kernels
+    INNER JOIN launches USING (event_id)
+    ASOF INNER JOIN graph_calls
+        ON launches.lane = graph_calls.lane AND launches.launch_ns >= graph_calls.start_ns
+    WHERE kernels.is_graph_launch AND launches.launch_ns < graph_calls.end_ns
+),
+
+calls AS (
+    SELECT
+        rank,
+        region_id IN (FROM replays) AS is_replay,
+        count(*) AS unlinked,
+        (SELECT count(*) FROM graph_calls AS every WHERE every.rank = graph_calls.rank) AS calls
+    FROM graph_calls
+    WHERE region_id NOT IN (SELECT region_id FROM compiled_calls)
+    GROUP BY ALL
 )
 
 SELECT
@@ -28,21 +49,18 @@ WHERE without_origins > 0
 UNION ALL
 SELECT
     logs.source_id,
-    'calls_not_linked' AS code,
+    CASE WHEN is_replay THEN 'calls_replayed' ELSE 'calls_not_linked' END AS code,
     format(
-        '{} of {} calls of compiled graphs are not linked to their kernels: the trace and the log '
-        'differ, or the trace has no kernels (on a CPU, cpp.enable_kernel_profile records them)',
-        calls.unlinked, calls.calls
+        '{} of {} calls of compiled graphs are not linked to their kernels: {}',
+        calls.unlinked,
+        calls.calls,
+        CASE
+            WHEN calls.is_replay
+                THEN 'they replay a CUDA graph, and the trace does not show the calls in it'
+            ELSE
+                'the trace and the log differ, or the trace has no kernels (on a CPU, '
+                'cpp.enable_kernel_profile records them)'
+        END
     ) AS message
 FROM (SELECT rank, min(source_id) AS source_id FROM graphs GROUP BY rank) AS logs
-INNER JOIN (
-    SELECT
-        rank,
-        count(*) AS calls,
-        count(*) FILTER (
-            WHERE region_id NOT IN (SELECT region_id FROM compiled_calls)
-        ) AS unlinked
-    FROM graph_calls
-    GROUP BY rank
-) AS calls USING (rank)
-WHERE calls.unlinked > 0;
+INNER JOIN calls USING (rank);

@@ -1,5 +1,7 @@
 -- The contents of each call of a compiled graph, in order: its outermost cpu_ops, and kernels that
 -- no operator launched, as older traces record Triton kernels.
+-- Without what Inductor's runtime does itself: copies of inputs that are not aligned, before the
+-- code runs, and benchmarks of kernels, in the first call.
 -- One row: an operator or a kernel inside a call.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH
@@ -13,7 +15,7 @@ ops AS (
     FROM op_nest
     INNER JOIN graph_calls ON op_nest.parent_id = graph_calls.region_id
     INNER JOIN complete AS op ON op_nest.event_id = op.event_id
-    WHERE op.category = 'cpu_op'
+    WHERE op.category = 'cpu_op' AND NOT starts_with(op.name, 'CachingAutotuner.')
 ),
 
 launched AS (
@@ -39,6 +41,12 @@ without_op AS (
         AND (op.start_ns IS NULL OR op.start_ns < graph_calls.start_ns)
 )
 
-FROM ops
-UNION ALL
-FROM without_op;
+SELECT *
+FROM (
+    FROM ops
+    UNION ALL
+    FROM without_op
+)
+QUALIFY NOT bool_and(called IN ('aten::as_strided', 'aten::clone')) OVER (
+    PARTITION BY region_id ORDER BY at_ns, coalesce(event_id, kernel_id)
+);

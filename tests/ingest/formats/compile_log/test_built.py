@@ -65,6 +65,37 @@ def test_the_key_or_the_region_distinguishes_calls_of_equal_graphs(add: Add) -> 
     ]
 
 
+def test_what_inductor_does_around_the_code_is_not_its_calls(add: Add) -> None:
+    copy = ("aten::as_strided", "aten::clone", "aten::as_strided")
+    benchmark = "CachingAutotuner.benchmark_all_configs"
+    events = call_of_graph(100, *copy, *copy, benchmark, "triton_a_0", "aten::clone", key="fa")
+    log = graph("0/0", "triton_a_0", "aten.clone.default", key="fa")
+    connection = add(compile__log=log, trace__json=trace(*events))
+    assert connection.sql(
+        "SELECT name, ordinal FROM compiled_calls JOIN ops USING (run_id, event_id) ORDER BY 2"
+    ).fetchall() == [("triton_a_0", 1), ("aten::clone", 2)]
+    assert connection.sql("SELECT DISTINCT warnings FROM sources").fetchall() == [([],)]
+
+
+def test_calls_that_replay_a_graph_have_a_warning_of_their_own(add: Add) -> None:
+    log = graph("0/0", "triton_a_0", key="fa")
+    events = [
+        span("## Call CompiledFxGraph fa ##", 0, 50),
+        span("cudaGraphLaunch", 10, 2, "cuda_runtime", correlation=1),
+        span("triton_a_0", 30, 5, "kernel", correlation=1, device=0, stream=7),
+        *call_of_graph(100, "triton_b_0", key="fa"),
+    ]
+    connection = add(compile__log=log, trace__json=trace(*events))
+    assert connection.sql(
+        "SELECT warning_codes, warnings[1][:69] FROM sources WHERE kind = 'compile_log'"
+    ).fetchall() == [
+        (
+            ["calls_not_linked", "calls_replayed"],
+            "1 of 2 calls of compiled graphs are not linked to their kernels: the ",
+        )
+    ]
+
+
 def test_a_kernel_without_an_op_is_linked_by_its_launch(add: Add) -> None:
     log = graph("0/0", "triton_poi_fused_add_sin_0", "extern_kernels.mm", key="fa")
     events = [

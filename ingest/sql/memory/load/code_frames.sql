@@ -9,7 +9,7 @@ SELECT
     other,
     regexp_extract(filename, '[^/\\]*$') AS basename,
     regexp_matches(filename, '\.py[cx]?$|^<ipython|ipykernel_|^<(stdin|string)>$') AS is_python,
-    regexp_matches(filename, concat(
+    is_capture_frame(filename) OR regexp_matches(filename, concat(
         '(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+)[/\\]|',
         '(?i:[/\\]python[0-9.]*[/\\]lib[/\\])|',
         '(^|[/\\])torch[/\\](nn|_dynamo|_inductor|_functorch|autograd|optim|utils|cuda|',

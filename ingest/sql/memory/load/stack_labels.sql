@@ -2,8 +2,9 @@
 -- One row: a stack.
 -- Materialised: several relations read it.
 --
--- `user_frame` is the innermost frame of the user's own Python: outside of installed packages and
--- the standard library. If there is none, it is the innermost Python frame. If there is no Python,
+-- `user_frame` is the innermost frame of the user's own Python: outside of installed packages, the
+-- standard library and `capture`. If there is none, it is the innermost frame of an installed package
+-- other than torch, or else the innermost Python frame. If there is no Python,
 -- as in autograd's threads, it is the node of the backward pass that was running, or else the
 -- innermost operator, or else the innermost frame that belongs to neither the unwinder nor the
 -- allocator.
@@ -38,6 +39,9 @@ SELECT
     stack_id,
     coalesce(
         arg_min(label, position) FILTER (WHERE is_python AND NOT is_library),
+        arg_min(label, position) FILTER (
+            WHERE is_python AND module_path <> '' AND NOT starts_with(module_path, 'torch/')
+        ),
         arg_min(label, position) FILTER (WHERE is_python),
         arg_min('autograd ' || node, position),
         arg_min('operator ' || operator, position),

@@ -22,6 +22,12 @@ CALL = {
     "filename": "/opt/env/lib/python3.11/site-packages/torch/nn/modules/module.py",
     "line": 1751,
 }
+FLUX = {
+    "name": "forward",
+    "filename": "/opt/env/lib/python3.11/site-packages/diffusers/models/transformer_flux.py",
+    "line": 40,
+}
+CAPTURE = {"name": "call", "filename": "/home/ada/tracehouse/capture/pipelines/calls.py", "line": 9}
 NATIVE = {"name": "PyObject_Call", "filename": "??", "line": 0}
 
 
@@ -214,8 +220,10 @@ def test_user_frames_and_modules_come_from_the_stacks(memory):
         event("alloc", 0x3000, 3, frames=[LINEAR]),
         event("alloc", 0x4000, 4, frames=[NATIVE]),
         event("alloc", 0x5000, 5),
+        event("alloc", 0x6000, 6, frames=[LINEAR, CALL, FLUX, CALL, CAPTURE]),
+        event("alloc", 0x7000, 7, frames=[LINEAR, CALL, FLUX, CALL, CAPTURE, MODEL]),
         segments=[
-            segment(at, ("active_allocated", 512, at >> 12)) for at in range(0x1000, 0x6000, 0x1000)
+            segment(at, ("active_allocated", 512, at >> 12)) for at in range(0x1000, 0x8000, 0x1000)
         ],
     )
     assert rows(
@@ -228,20 +236,23 @@ def test_user_frames_and_modules_come_from_the_stacks(memory):
         (3, "linear.py:125 forward", None),
         (4, "??:0 PyObject_Call", None),
         (5, None, None),
+        (6, "transformer_flux.py:40 forward", "torch.nn.modules.linear"),
+        (7, "model.py:12 forward", "torch.nn.modules.linear"),
     ]
-    assert rows(connection, "SELECT count(*), count(DISTINCT filename) FROM frames") == [(4, 4)]
+    assert rows(connection, "SELECT count(*), count(DISTINCT filename) FROM frames") == [(6, 6)]
     assert rows(
         connection,
         "SELECT level, name, is_known, bytes, allocations FROM memory_by_owner "
         "WHERE level IN ('frame', 'module') ORDER BY level DESC, bytes DESC, name",
     ) == [
+        ("module", "torch.nn.modules.linear", True, 14, 3),
         ("module", "(no module)", False, 12, 3),
         ("module", "model.py forward", True, 2, 1),
-        ("module", "torch.nn.modules.linear", True, 1, 1),
+        ("frame", "model.py:12 forward", True, 10, 3),
+        ("frame", "transformer_flux.py:40 forward", True, 6, 1),
         ("frame", "(no stack)", False, 5, 1),
         ("frame", "??:0 PyObject_Call", True, 4, 1),
         ("frame", "linear.py:125 forward", True, 3, 1),
-        ("frame", "model.py:12 forward", True, 3, 2),
     ]
 
 

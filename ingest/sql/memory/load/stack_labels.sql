@@ -3,11 +3,10 @@
 -- Materialised: several relations read it.
 --
 -- `user_frame` is the innermost frame of the user's own Python: outside of installed packages, the
--- standard library and `capture`. If there is none, it is the innermost frame of an installed package
--- other than torch, or else the innermost Python frame. If there is no Python,
--- as in autograd's threads, it is the node of the backward pass that was running, or else the
--- innermost operator, or else the innermost frame that belongs to neither the unwinder nor the
--- allocator.
+-- standard library and `capture`. If there is none, it is the innermost frame of an installed
+-- package other than torch, or else the innermost Python frame. If there is no Python, as in
+-- autograd's threads, it is the node of the backward pass that was running, or else the innermost
+-- operator, or else the innermost frame that belongs to neither the unwinder nor the allocator.
 WITH
 placed AS (
     SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS position

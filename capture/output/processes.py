@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -20,7 +20,26 @@ from typing import Any
 from capture.output.ranks import Job
 from capture.output.run_directory import choose, process_path, write_json
 
+REQUEST = "TRACEHOUSE_CAPTURE"  # environment variable with the path of the file with the request
 _notes: list[Any] = []  # open files, so that their locks stay
+
+
+def note_run(directory: Path) -> None:
+    """Tell `capture run` of a finished run, if it has started this process or is this process."""
+    if request := os.environ.get(REQUEST):
+        with suppress(OSError), _noted(Path(request)).open("a", encoding="utf-8") as file:
+            file.write(f"{directory}\n")
+
+
+def noted_runs(request: Path) -> list[Path]:
+    """Return the directories of all finished runs, once each. `request` is the request's file."""
+    noted = _noted(request)
+    lines = noted.read_text(encoding="utf-8").splitlines() if noted.exists() else []
+    return [Path(line) for line in dict.fromkeys(lines)]
+
+
+def _noted(request: Path) -> Path:
+    return request.with_name("runs")
 
 
 @dataclass(frozen=True)
@@ -76,7 +95,8 @@ def number(directory: Path, name: str, program: str, job: Job | None) -> list[Pa
     }
     others = sorted(found.keys() - ranked.keys(), key=lambda label: _natural(found[label]))
     if not job and 0 in ranked.values() and process_path(directory, "rank0").exists():
-        label = f"process-{program}-0"  # free rank 0 for the process that has it in its job
+        # The program took rank 0 without a job. A child has rank 0 in its job.
+        label = f"process-{program}-0"
         _move(directory, name, "rank0", directory, label)
         others.insert(0, label)
     runs = {directory}

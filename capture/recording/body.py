@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from capture.device import default_device, synchronize
 from capture.errors import warn
 from capture.output import run_directory
+from capture.output.processes import note_run
 from capture.output.ranks import Job, current_job, rank
 from capture.output.run_json import described
 from capture.recording import compilation
@@ -164,6 +165,7 @@ class Body:
         run_directory.write_json(self.files.description, self.run)
         if self.files.process == "rank0":
             run_directory.write_json(self.files.directory / "run.json", self.run)
+        note_run(self.files.directory)
         if device_error:
             raise device_error
 

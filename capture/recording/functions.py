@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from capture.recording.profiler import Profiler
-from capture.recording.trace import is_profiling
+from capture.recording.trace import torch_records
 
 
 def profile_function(
@@ -40,7 +40,7 @@ def profile_function(
         name = profile_name or function.__qualname__.replace("<locals>.", "")
 
         def profiler() -> Profiler:
-            return Profiler(not is_profiling(), name=name, **options)
+            return Profiler(not torch_records(), name=name, **options)
 
         if inspect.iscoroutinefunction(function):
 

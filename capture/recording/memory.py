@@ -107,11 +107,12 @@ def rss_bytes() -> int | None:
 
 
 def allocated_bytes() -> int | None:
-    """Return the memory of this process that is not of files, in bytes, or None if unknown.
+    """Return the resident memory without mapped files in bytes, or None if it is unknown.
 
-    Unlike `rss_bytes`, it does not grow when CUDA loads its libraries.
+    Unlike `rss_bytes`, it does not grow when CUDA loads its libraries, if the system counts apart.
     """
-    return _status("RssAnon")
+    anonymous = _status("RssAnon")
+    return rss_bytes() if anonymous is None else anonymous
 
 
 def _cuda() -> Any:

@@ -20,10 +20,9 @@ from capture.recording.body import Body
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
 from capture.recording.schedule import AnySchedule, OwnSchedule, Schedule
 from capture.recording.stages import Stages
-from capture.recording.trace import is_profiling
+from capture.recording.trace import torch_records
 
 MAX_MEMORY_ENTRIES = 100_000
-written: list[Path] = []  # the run directories that this process has written, in order
 
 
 class Profiler:
@@ -207,9 +206,9 @@ class Profiler:
         """Begin the body, as `with` does. Without a trace, only `run.json` is written."""
         if not self.enabled:
             return
-        if with_trace and is_profiling() and trace.give_way:
+        if with_trace and torch_records() and trace.give_way:
             trace.give_way()
-        if with_trace and is_profiling():
+        if with_trace and torch_records():
             raise CaptureError(
                 "another torch profiler is recording; torch can run only one at a time"
             )
@@ -286,7 +285,6 @@ class Profiler:
             error = None  # a script that ended normally
         try:
             self._body.finish(error)
-            written.append(self._body.files.directory)
         except Exception as failure:
             if error is None:
                 raise

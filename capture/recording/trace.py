@@ -238,9 +238,14 @@ def torch_records() -> bool:
     return bool(profiler and profiler._is_profiler_enabled)
 
 
-def is_profiling() -> bool:
-    """Return whether torch's profiler is in use: it records, or the schedule of a `Trace` waits."""
+def is_in_use() -> bool:
+    """Return whether torch's profiler records, or a `Trace` is open, whose schedule may wait."""
     return bool(_open) or torch_records()
+
+
+def forked() -> None:
+    """Forget the traces of the parent in a fork."""
+    _open.clear()
 
 
 def in_own_call() -> bool:

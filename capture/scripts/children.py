@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from capture.errors import say
+from capture.output.processes import REQUEST
 from capture.recording.arguments import create_profiler_from_args
 from capture.recording.profiler import Profiler
 from capture.scripts.program import PYTHON
 
-REQUEST = "TRACEHOUSE_CAPTURE"  # environment variable with the path of the file with the request
 RANK = "TRACEHOUSE_CAPTURE_RANK"  # environment variable with the RANK of the parent process
 SITE = str(Path(__file__).with_name("site"))  # contains a sitecustomize.py
 # Options that make Python ignore PYTHONPATH or sitecustomize.

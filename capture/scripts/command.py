@@ -14,9 +14,8 @@ from pathlib import Path
 
 from capture.errors import CaptureError, say
 from capture.output import run_directory
-from capture.output.processes import number, unfinished
+from capture.output.processes import noted_runs, number, unfinished
 from capture.output.ranks import current_job, rank
-from capture.recording import profiler
 from capture.recording.compilation import kept_log
 from capture.scripts.children import (
     Request,
@@ -96,11 +95,11 @@ class _Ending:
         self._job = current_job()
         self._process = os.getpid()
         self._cleanup = ExitStack()
-        temporary = self._cleanup.enter_context(kept_log())
+        self._file = self._cleanup.enter_context(kept_log()) / "request.json"
         self._cleanup.enter_context(run_directory.provisional(args.profile_dir))
         atexit.register(self._end)
         if args.profile:
-            record_children(request, temporary / "request.json")
+            record_children(request, self._file)
             report_unreachable()
             save_at_sigterm(self._stopped)
             save_at_os_exit(self._leaves)
@@ -146,7 +145,8 @@ class _Ending:
         """Report on stderr what was recorded. Return the runs with profiles."""
         request = self._request
         directories = number(self._args.profile_dir, request.name, request.program, self._job)
-        found = dict.fromkeys([*directories, *profiler.written])  # also of the program's profilers
+        # The program's own profilers write runs, too.
+        found = dict.fromkeys([*directories, *noted_runs(self._file)])
         runs = [directory for directory in found if has_profile(directory)]
         if rank():
             return runs
@@ -183,13 +183,16 @@ def _add(args: argparse.Namespace, runs: list[Path]) -> None:
         return
     options = ["--store", store] if store else []
     added = [sys.executable, "-m", "ingest", "add", *directories, *options]
-    if subprocess.run(added, stdout=sys.stderr, check=False).returncode:
+    if _run(added):
         raise CaptureError(f"ingest add failed; the runs are in {', '.join(directories)}")
     if args.open:
         name = run_directory.read_json(runs[0] / "run.json")["name"]
         app = Path(__file__).parents[2] / "dashboard" / "app.py"
-        subprocess.run(
-            [sys.executable, "-m", "streamlit", "run", str(app), "--", *options, "--run", name],
-            stdout=sys.stderr,
-            check=False,
-        )
+        _run([sys.executable, "-m", "streamlit", "run", str(app), "--", *options, "--run", name])
+
+
+def _run(command: list[str]) -> int:
+    """Run a command and return its exit code. A signal that ends this process ends it, too."""
+    with subprocess.Popen(command, stdout=sys.stderr) as process:
+        save_at_sigterm(lambda _: process.terminate())
+        return process.wait()

@@ -140,6 +140,7 @@ class Recorder:
             exit_without_destructors()
         self._child = Child(self._program, os.environ.get("RANK"))
         self._begin_process()
+        trace.forked()
         self._sessions.forked()
         if not self._has_compiled_functions:
             self._calls.forked()
@@ -200,9 +201,11 @@ class Recorder:
         begins, ends = self._guarded(self._compiles), self._guarded(self._has_compiled)
 
         def clear_others() -> None:  # torch._dynamo.reset() calls this
-            clear()
-            on_begin(begins)
-            on_end(ends)
+            try:
+                clear()
+            finally:
+                on_begin(begins)
+                on_end(ends)
 
         callback_handler.clear = clear_others  # type: ignore[method-assign]
         on_begin(begins)
@@ -224,7 +227,7 @@ class Recorder:
         if self._forked_from:
             self._step_hooks.close()
             self._forked_from.abandon()
-        if with_trace and trace.is_profiling():
+        if with_trace and trace.is_in_use():
             return
         self.profiler.begin(with_trace)
         if self._is_fork:
@@ -252,12 +255,12 @@ class Recorder:
         self._begin()
         if self._is_over:
             self._calls.stop()
-            return
-        self._steps.called(module)
+        elif self.profiler.began:
+            self._steps.called(module)
 
     def _returned(self, module: object) -> None:
         """Handle the end of an outermost module call on the main thread."""
-        if not self._is_over:
+        if self.profiler.began and not self._is_over:
             self._steps.returned(module)
 
     def _called_elsewhere(self) -> None:
@@ -292,7 +295,7 @@ class Recorder:
 
     def _end_step(self) -> None:
         if self._limit and not self._steps_done:
-            self._limit.start_anew()  # the first step loads libraries and kernels
+            self._limit.start_anew()  # a first step, and one that compiles, loads kernels
         self._steps_done = 0 if self._compiled else self._steps_done + 1
         self._compiled = False
         if self._has_limit and self._steps_done >= ENOUGH:

@@ -49,9 +49,9 @@ class SizeLimit:
         """Check the size. Python calls this between instructions of the main thread."""
         if self._is_over or self._is_busy() or trace.in_own_call():
             return 0
-        held = allocated_bytes()
-        if held is not None and self._before is None:
+        held, before = allocated_bytes(), self._before
+        if held is None or before is None:
             self._before = held
-        elif held is not None and self._before is not None and held - self._before > LIMIT_BYTES:
+        elif held - before > LIMIT_BYTES:
             self._end(f"the process has grown by {LIMIT_BYTES >> 20} MiB, so the trace is large")
         return 0

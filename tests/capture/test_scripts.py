@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -256,6 +257,27 @@ def test_a_signal_leaves_valid_files(number, with_torch, tmp_path):
     assert captured.run["error"] == ended
 
 
+def test_a_signal_ends_the_dashboard_too(with_torch, tmp_path):
+    (tmp_path / "mine.py").write_text(MODEL)
+    (tmp_path / "streamlit").mkdir()
+    (tmp_path / "streamlit" / "__init__.py").touch()
+    (tmp_path / "streamlit" / "__main__.py").write_text(
+        "import os, pathlib, signal, sys, time\n"
+        "def end(*_):\n    pathlib.Path('ended').touch()\n    sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end)\n"
+        "os.kill(os.getppid(), signal.SIGTERM)\ntime.sleep(60)"
+    )
+    command = ["-m", "capture", "run", "--out", "run", "--ingest", "store", "--open", "--"]
+    done = with_torch(*command, "mine.py", cwd=tmp_path)
+
+    assert done.returncode == -signal.SIGTERM, done.stderr
+    assert done.stderr.count("capture: steps") == 1
+    until = time.monotonic() + 20
+    while not (tmp_path / "ended").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert (tmp_path / "ended").exists()
+
+
 @pytest.mark.parametrize("code", [0, 5])
 def test_a_program_that_ends_by_os_exit_is_recorded(code, with_torch, tmp_path):
     (tmp_path / "leaves.py").write_text(MODEL + f"import os\nsys.stdout.flush(); os._exit({code})")
@@ -443,33 +465,34 @@ def test_a_capture_profiler_in_the_program_takes_over(with_torch, tmp_path):
     assert f"ingest add {tmp_path / 'run'} {tmp_path / 'theirs'}" in done.stderr
 
 
-def test_nothing_is_recorded_while_a_capture_profiler_waits(with_torch, tmp_path):
+def test_recording_begins_after_a_capture_profiler_that_waits(with_torch, tmp_path):
     (tmp_path / "waits.py").write_text(
         "import torch, capture\nmodel = torch.nn.Linear(4, 4)\n"
-        "with capture.Profiler(output_dir='theirs', wait=1, active=1) as profiler:\n"
-        "    for _ in range(3):\n        model(torch.ones(2, 4))\n        profiler.step()\n"
+        "with capture.Profiler(output_dir='theirs', wait=2, warmup=1, active=1) as profiler:\n"
+        "    for _ in range(15):\n        model(torch.ones(2, 4))\n        profiler.step()\n"
+        "for _ in range(4): model(torch.ones(2, 4))\n"
     )
     done = with_torch("-m", "capture", "run", "--out", "run", "--", "waits.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert len(Captured.read(tmp_path / "theirs").named("aten::linear")) == 1
-    assert f"next        ingest add {tmp_path / 'theirs'}\n" in done.stderr
-    assert not (tmp_path / "run").exists()
+    assert len(Captured.read(tmp_path / "run").named("aten::linear")) == 4
 
 
-def test_a_profiler_that_waits_is_not_interrupted(with_torch, tmp_path):
-    (tmp_path / "nested.py").write_text(
-        "import torch, capture\n"
-        "@capture.profile_function\n"
-        "def step(): torch.ones(2).cumsum(0)\n"
-        "with capture.Profiler(output_dir='run', wait=1, active=1) as profiler:\n"
-        "    for _ in range(3):\n        step()\n        profiler.step()\n"
+def test_a_run_of_a_capture_profiler_alone_is_a_success(with_torch, tmp_path):
+    """In another process, too."""
+    (tmp_path / "forks.py").write_text(
+        "import os, torch, capture\n"
+        "if os.fork() == 0:\n"
+        "    with capture.Profiler(output_dir='theirs'): torch.ones(2).cumsum(0)\n"
+        "    os._exit(0)\n"
+        "os.wait()"
     )
-    done = with_torch("nested.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "forks.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert len(Captured.read(tmp_path / "run").named("aten::cumsum")) == 1
-    assert not (tmp_path / "profiles").exists()
+    assert f"next        ingest add {tmp_path / 'theirs'}\n" in done.stderr
+    assert Captured.read(tmp_path / "theirs").named("aten::cumsum")
 
 
 def test_a_recording_ends_if_the_process_grows(with_torch, tmp_path):

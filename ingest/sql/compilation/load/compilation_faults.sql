@@ -13,21 +13,25 @@ graphs_without_origins AS (
 
 replays AS (
     SELECT DISTINCT graph_calls.region_id
-    FROM kernels
-    INNER JOIN launches USING (event_id)
+    FROM launches
     ASOF INNER JOIN graph_calls
         ON launches.lane = graph_calls.lane AND launches.launch_ns >= graph_calls.start_ns
-    WHERE kernels.is_graph_launch AND launches.launch_ns < graph_calls.end_ns
+    WHERE is_graph_launch(launches.launch_name) AND launches.launch_ns < graph_calls.end_ns
 ),
 
 calls AS (
     SELECT
         rank,
         region_id IN (FROM replays) AS is_replay,
-        count(*) AS unlinked,
-        (SELECT count(*) FROM graph_calls AS every WHERE every.rank = graph_calls.rank) AS calls
+        region_id NOT IN (SELECT region_id FROM compiled_calls) AS is_unlinked,
+        count(*) OVER (PARTITION BY rank) AS calls
     FROM graph_calls
-    WHERE region_id NOT IN (SELECT region_id FROM compiled_calls)
+),
+
+unlinked AS (
+    SELECT rank, is_replay, calls, count(*) AS unlinked
+    FROM calls
+    WHERE is_unlinked
     GROUP BY ALL
 )
 
@@ -52,10 +56,10 @@ SELECT
     CASE WHEN is_replay THEN 'calls_replayed' ELSE 'calls_not_linked' END AS code,
     format(
         '{} of {} calls of compiled graphs are not linked to their kernels: {}',
-        calls.unlinked,
-        calls.calls,
+        unlinked.unlinked,
+        unlinked.calls,
         CASE
-            WHEN calls.is_replay
+            WHEN unlinked.is_replay
                 THEN 'they replay a CUDA graph, and the trace does not show the calls in it'
             ELSE
                 'the trace and the log differ, or the trace has no kernels (on a CPU, '
@@ -63,4 +67,4 @@ SELECT
         END
     ) AS message
 FROM (SELECT rank, min(source_id) AS source_id FROM graphs GROUP BY rank) AS logs
-INNER JOIN calls USING (rank);
+INNER JOIN unlinked USING (rank);

@@ -1,7 +1,7 @@
 -- The contents of each call of a compiled graph, in order: its outermost cpu_ops, and kernels that
 -- no operator launched, as older traces record Triton kernels.
--- Without what Inductor's runtime does itself: copies of inputs that are not aligned, before the
--- code runs, and benchmarks of kernels, in the first call.
+-- It leaves out what Inductor's runtime does itself: copies of inputs that are not aligned, before
+-- and after the code runs, and benchmarks of kernels, in the first call.
 -- One row: an operator or a kernel inside a call.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH
@@ -15,7 +15,10 @@ ops AS (
     FROM op_nest
     INNER JOIN graph_calls ON op_nest.parent_id = graph_calls.region_id
     INNER JOIN complete AS op ON op_nest.event_id = op.event_id
-    WHERE op.category = 'cpu_op' AND NOT starts_with(op.name, 'CachingAutotuner.')
+    WHERE
+        op.category = 'cpu_op'
+        AND NOT starts_with(op.name, 'CachingAutotuner.')
+        AND op.name <> 'aten::_foreach_copy_'
 ),
 
 launched AS (

@@ -1,6 +1,9 @@
 -- Frames of memory snapshots, with the name of the file and the kind of code.
 -- One row: a frame.
 -- Materialised: its regular expressions are slow, and several relations read it.
+--
+-- `is_package` is whether the frame is in an installed package that computes, such as diffusers.
+-- `is_hook` is whether it is accelerate's, which calls the forward functions of other modules.
 SELECT
     frame_id,
     name AS function,
@@ -15,6 +18,12 @@ SELECT
         '(^|[/\\])torch[/\\](nn|_dynamo|_inductor|_functorch|autograd|optim|utils|cuda|',
         'profiler|_[a-z_]+)[/\\]|torchinductor_|^<frozen|^<eval_with_key>'
     )) AS is_library,
+    regexp_matches(filename, '[/\\]accelerate[/\\]hooks\.py$') AS is_hook,
+    regexp_matches(filename, '(site|dist)-packages[/\\]') AND NOT (
+        is_hook
+        OR is_capture_frame(filename)
+        OR regexp_matches(filename, '(site|dist)-packages[/\\]torch[/\\]')
+    ) AS is_package,
     regexp_extract(
         replace(filename, '\', '/'), '(?:site-packages|dist-packages)/(.*)\.py$', 1
     ) AS module_path

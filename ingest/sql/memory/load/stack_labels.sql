@@ -4,9 +4,10 @@
 --
 -- `user_frame` is the innermost frame of the user's own Python: outside of installed packages, the
 -- standard library and `capture`. If there is none, it is the innermost frame of an installed
--- package other than torch, or else the innermost Python frame. If there is no Python, as in
--- autograd's threads, it is the node of the backward pass that was running, or else the innermost
--- operator, or else the innermost frame that belongs to neither the unwinder nor the allocator.
+-- package other than torch, or else the innermost Python frame. If there is no
+-- Python, as in autograd's threads, it is the node of the backward pass that was running, or else
+-- the innermost operator, or else the innermost frame that belongs to neither the unwinder nor the
+-- allocator.
 WITH
 placed AS (
     SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS position
@@ -31,16 +32,16 @@ called AS (
         ), '') END AS operator
     FROM placed
     INNER JOIN code_frames AS frame USING (frame_id)
-    WINDOW outwards AS (PARTITION BY placed.stack_id, frame.is_python ORDER BY placed.position)
+    WINDOW outwards AS (
+        PARTITION BY placed.stack_id, frame.is_python, frame.is_hook ORDER BY placed.position
+    )
 )
 
 SELECT
     stack_id,
     coalesce(
         arg_min(label, position) FILTER (WHERE is_python AND NOT is_library),
-        arg_min(label, position) FILTER (
-            WHERE is_python AND module_path <> '' AND NOT starts_with(module_path, 'torch/')
-        ),
+        arg_min(label, position) FILTER (WHERE is_python AND is_package),
         arg_min(label, position) FILTER (WHERE is_python),
         arg_min('autograd ' || node, position),
         arg_min('operator ' || operator, position),

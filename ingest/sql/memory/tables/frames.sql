@@ -7,7 +7,7 @@
 -- filename    file as recorded, or relative with `--redact-paths`; `??` if it is not known
 -- line        line in the file; null if it is not known
 -- is_python   whether the frame is a line of Python
--- is_library  whether the frame is in an installed package or in Python's standard library
+-- is_library  whether the frame is in an installed package, Python's standard library or `capture`
 -- other       other recorded data, such as the position in an FX graph (JSON)
 SELECT frame_id, function, filename, line, is_python, is_library, other
 FROM code_frames;

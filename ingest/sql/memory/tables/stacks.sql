@@ -4,7 +4,8 @@
 -- run_id      the run
 -- stack_id    number of the stack in the run
 -- user_frame  line of the user's code, `file:line function`: the innermost Python frame outside of
---             installed packages and the standard library, or else the innermost Python frame. A
+--             installed packages, the standard library and `capture`. If there is none, it is the
+--             innermost frame of a package other than torch, or else the innermost Python frame. A
 --             stack without Python has `autograd NODE` in a backward pass, or else `operator NAME`,
 --             or else the innermost frame outside of the allocator
 -- module      code of the innermost nn.Module in the stack, `package.file` or `file function`; null

@@ -8,7 +8,7 @@
 -- filename    file as recorded
 -- line        line in the file; null if it is not known
 -- is_python   whether the frame is a line of Python
--- is_library  whether the frame is in an installed package or in Python's standard library
+-- is_library  whether the frame is in an installed package, Python's standard library or `capture`
 WITH placed AS (
     SELECT
         run_id,

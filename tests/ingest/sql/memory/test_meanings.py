@@ -28,6 +28,12 @@ FLUX = {
     "line": 40,
 }
 CAPTURE = {"name": "call", "filename": "/home/ada/tracehouse/capture/pipelines/calls.py", "line": 9}
+MAIN = {"name": "<module>", "filename": "/home/ada/tracehouse/capture/__main__.py", "line": 5}
+HOOK = {
+    "name": "new_forward",
+    "filename": "/opt/env/lib/python3.11/site-packages/accelerate/hooks.py",
+    "line": 192,
+}
 NATIVE = {"name": "PyObject_Call", "filename": "??", "line": 0}
 
 
@@ -220,8 +226,8 @@ def test_user_frames_and_modules_come_from_the_stacks(memory):
         event("alloc", 0x3000, 3, frames=[LINEAR]),
         event("alloc", 0x4000, 4, frames=[NATIVE]),
         event("alloc", 0x5000, 5),
-        event("alloc", 0x6000, 6, frames=[LINEAR, CALL, FLUX, CALL, CAPTURE]),
-        event("alloc", 0x7000, 7, frames=[LINEAR, CALL, FLUX, CALL, CAPTURE, MODEL]),
+        event("alloc", 0x6000, 6, frames=[LINEAR, HOOK, CALL, FLUX, CALL, CAPTURE, MAIN]),
+        event("alloc", 0x7000, 7, frames=[LINEAR, HOOK, CALL, FLUX, CALL, CAPTURE, MODEL]),
         segments=[
             segment(at, ("active_allocated", 512, at >> 12)) for at in range(0x1000, 0x8000, 0x1000)
         ],
@@ -239,7 +245,7 @@ def test_user_frames_and_modules_come_from_the_stacks(memory):
         (6, "transformer_flux.py:40 forward", "torch.nn.modules.linear"),
         (7, "model.py:12 forward", "torch.nn.modules.linear"),
     ]
-    assert rows(connection, "SELECT count(*), count(DISTINCT filename) FROM frames") == [(6, 6)]
+    assert rows(connection, "SELECT count(*), count(DISTINCT filename) FROM frames") == [(8, 8)]
     assert rows(
         connection,
         "SELECT level, name, is_known, bytes, allocations FROM memory_by_owner "

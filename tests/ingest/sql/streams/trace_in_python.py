@@ -91,7 +91,7 @@ def _kind(event: Event) -> str:
 
 
 def innermost(ops: list[Event], calls: Iterable[Event]) -> dict[int, Event]:
-    """Return id of a call → innermost operator around its start."""
+    """Return the innermost operator around the start of each call, by the id of the call."""
     found: dict[int, Event] = {}
     threads: dict[Any, tuple[list[Event], list[Event]]] = defaultdict(lambda: ([], []))
     for index, events in enumerate((ops, calls)):

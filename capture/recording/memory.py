@@ -106,10 +106,10 @@ def rss_bytes() -> int | None:
     return _status("VmRSS")
 
 
-def allocated_bytes() -> int | None:
-    """Return the resident memory without mapped files in bytes, or None if it is unknown.
+def anonymous_bytes() -> int | None:
+    """Return the resident memory except mapped files, such as libraries, in bytes.
 
-    Unlike `rss_bytes`, it does not grow when CUDA loads its libraries, if the system counts apart.
+    If the system does not report it, return `rss_bytes()`.
     """
     anonymous = _status("RssAnon")
     return rss_bytes() if anonymous is None else anonymous

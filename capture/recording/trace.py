@@ -239,7 +239,7 @@ def torch_records() -> bool:
 
 
 def is_in_use() -> bool:
-    """Return whether torch's profiler records, or a `Trace` is open, whose schedule may wait."""
+    """Return whether torch's profiler records, or a `Trace` is open and may record again."""
     return bool(_open) or torch_records()
 
 

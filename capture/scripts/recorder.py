@@ -198,7 +198,10 @@ class Recorder:
                 "like other steps"
             )
             return
-        begins, ends = self._guarded(self._compiles), self._guarded(self._has_compiled)
+        begins, ends = (
+            self._guarded(self._compilation_begins),
+            self._guarded(self._compilation_ends),
+        )
 
         def clear_others() -> None:  # torch._dynamo.reset() calls this
             try:
@@ -270,7 +273,7 @@ class Recorder:
         if not self._is_over and _is_main_thread():
             self._steps.optimized(optimizer)
 
-    def _compiles(self, _: Any) -> None:
+    def _compilation_begins(self, _: Any) -> None:
         """Handle the beginning of a compilation."""
         self._is_compiling = True
         if self._is_over or not _is_main_thread():
@@ -281,7 +284,7 @@ class Recorder:
             self._calls.stop()
             self._begin()
 
-    def _has_compiled(self, _: Any) -> None:
+    def _compilation_ends(self, _: Any) -> None:
         """Handle the end of a compilation, which may have taken more memory than the trace."""
         self._is_compiling = False
         if self._limit:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from capture.recording import trace
-from capture.recording.memory import allocated_bytes
+from capture.recording.memory import anonymous_bytes
 
 # Growth of the process that ends the recording. With this much data, torch 2.13 needs some 20 s and
 # 3 GB of memory to write 70 to 120 MB of JSON.
@@ -49,7 +49,7 @@ class SizeLimit:
         """Check the size. Python calls this between instructions of the main thread."""
         if self._is_over or self._is_busy() or trace.in_own_call():
             return 0
-        held, before = allocated_bytes(), self._before
+        held, before = anonymous_bytes(), self._before
         if held is None or before is None:
             self._before = held
         elif held - before > LIMIT_BYTES:

@@ -2,12 +2,13 @@
 -- One row: a stack.
 -- Materialised: several relations read it.
 --
--- `user_frame` is the innermost frame of the user's own Python: outside of installed packages, the
--- standard library and `capture`. If there is none, it is the innermost frame of an installed
--- package other than torch, or else the innermost Python frame. If there is no
--- Python, as in autograd's threads, it is the node of the backward pass that was running, or else
--- the innermost operator, or else the innermost frame that belongs to neither the unwinder nor the
--- allocator.
+-- `user_frame` is the first of these that the stack has, and of several the innermost:
+-- 1. a line of the user's Python: outside of packages, the standard library and `capture`
+-- 2. a line of an installed package other than torch
+-- 3. any line of Python
+-- 4. a node of a backward pass, as in autograd's threads, which have no Python
+-- 5. an operator
+-- 6. a frame outside of the unwinder and the allocator
 WITH
 placed AS (
     SELECT stack_id, unnest(frame_ids) AS frame_id, generate_subscripts(frame_ids, 1) AS position

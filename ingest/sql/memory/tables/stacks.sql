@@ -3,11 +3,11 @@
 --
 -- run_id      the run
 -- stack_id    number of the stack in the run
--- user_frame  line of the user's code, `file:line function`: the innermost Python frame outside of
---             installed packages, the standard library and `capture`. If there is none, it is the
---             innermost frame of a package other than torch, or else the innermost Python frame. A
---             stack without Python has `autograd NODE` in a backward pass, or else `operator NAME`,
---             or else the innermost frame outside of the allocator
+-- user_frame  innermost line of the user's code, `file:line function`. A stack without one has the
+--             innermost line of a package other than torch, or else of torch. A stack without
+--             Python has `autograd NODE` in a backward pass, or else `operator NAME`, or else the
+--             innermost frame outside of the allocator. Code in installed packages, the standard
+--             library and `capture` is not the user's
 -- module      code of the innermost nn.Module in the stack, `package.file` or `file function`; null
 --             if no frame shows one
 -- frame_ids   frames of the stack (`frames.frame_id`), innermost first

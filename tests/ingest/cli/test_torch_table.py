@@ -42,24 +42,25 @@ def store_of_recorded(recorded: tuple[Any, Path], shared_traces: Traces) -> Path
     return shared_traces.store.path
 
 
-def cells(text: str) -> list[list[str | float]]:
-    """Return the words of a table's lines, with times as numbers.
+def cells(text: str) -> list[list[Any]]:
+    """Return the words of a table's lines, with times as numbers and units.
 
     The lines are sorted, because rows with equal sort values have no order.
     """
     lines = sorted(line.split() for line in text.splitlines() if line.strip())
+    times = re.compile(r"([\d.]+)(us|ms|s)")
     return [
-        [
-            float(word.removesuffix("us")) if re.fullmatch(r"-?[\d.]+us", word) else word
-            for word in line
-        ]
+        [(float(time[1]), time[2]) if (time := times.fullmatch(word)) else word for word in line]
         for line in lines
     ]
 
 
-def near(line: list[str | float]) -> Any:
-    """Allow times to differ by 1 ns, because torch adds up floats, which may round differently."""
-    return [pytest.approx(word, abs=0.0011) if isinstance(word, float) else word for word in line]
+def near(line: list[Any]) -> list[Any]:
+    """Allow times to differ in their last digit: torch adds up floats and then rounds them."""
+    return [
+        (pytest.approx(word[0], abs=0.0011), word[1]) if isinstance(word, tuple) else word
+        for word in line
+    ]
 
 
 @pytest.mark.parametrize("sort_by", ["self_cpu_time_total", "cpu_memory_usage", "flops", "count"])
@@ -81,6 +82,20 @@ def test_the_table_equals_torchs(
     assert printed.code == 0
     assert cells(printed.out) == [near(line) for line in cells(expected)]
     assert printed.out.splitlines()[:3] == expected.splitlines()[:3]
+
+
+def test_times_equal_torchs_to_the_nanosecond(
+    recorded: tuple[Any, Path], store_of_recorded: Path, command: Callable[..., Any]
+) -> None:
+    recording, _ = recorded
+    expected = {
+        row.key: (round(1000 * row.self_cpu_time_total), round(1000 * row.cpu_time_total))
+        for row in recording.key_averages()
+    }
+    rows = json.loads(command("table", "trace", "--json", store=store_of_recorded).out)
+    assert {
+        row["name"]: (row["self_cpu_time_total"], row["cpu_time_total"]) for row in rows
+    } == expected
 
 
 def small(traces: Traces) -> None:

@@ -1,6 +1,7 @@
 """The store: a directory of runs, which many processes can add to, remove from and read.
 
 store.py       Store: adds, finds and removes runs
+creation.py    the files of a new store
 connection.py  connect: a DuckDB connection with all tables and views of a store
 places.py      the directories of the runs
 manifest.py    a run's manifest: its origin, versions and file checksums
@@ -10,7 +11,7 @@ catalog.py     the views, in a connection or in the store's catalog file
 index.py       one file with the columns that are needed from all runs; indexing.py writes it
 locking.py     locks, and directories for work in progress
 upkeep.py      editing labels, and rebuilding runs
-references.py  finding a run by id, beginning of an id, or name
+references.py  ids of new runs, and finding a run by id, beginning of an id, or name
 retry.py       retrying reads while other processes write
 template.py    an empty store's tables and catalog, copied to new stores
 workers.py     add_all and rebuild_all: work on several runs in processes

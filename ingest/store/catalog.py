@@ -1,6 +1,6 @@
 """The catalog: all tables, views and macros, in a connection or in the store's catalog file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -9,8 +9,8 @@ import duckdb
 
 from ingest import sql
 from ingest.store.index import INDEX, relation_rows
-from ingest.store.places import EMPTY, PREFIX, RUNS
-from ingest.store.tables import Columns, table_rows
+from ingest.store.places import EMPTY, PREFIX, RUNS, StoredRun, version_directory
+from ingest.store.tables import Columns, columns_of, table_rows
 
 CATALOG = "catalog.duckdb"
 STAMP = "schema"  # the file with the digest of the store's catalog
@@ -98,6 +98,24 @@ class Catalog:
         files = f"[{_path(f'{directory}/{EMPTY}/{table}.parquet')}, {files}]"
         listed = ", ".join(map(sql.literal, left_out))
         return f"{table_rows(table, version, columns, files)} WHERE run_id NOT IN ({listed})"
+
+
+def catalog_of(
+    store: Path, runs: Collection[StoredRun], unreadable: Container[str], is_indexed: bool
+) -> Catalog:
+    """Return the catalog of a store with these runs. It leaves out the runs `unreadable`."""
+    ours = sql.schema_version()
+    present = {run.version for run in runs} | {ours}
+    read: dict[str, Columns] = {}
+    left_out: dict[str, list[str]] = {}
+    for version in sorted(present, key=lambda version: (version != ours, version)):
+        if not version_directory(store, version).joinpath(EMPTY).is_dir():
+            continue
+        if (columns := columns_of(store, version)) is not None:
+            read[version] = columns
+            ids = [run.run_id for run in runs if run.version == version]
+            left_out[version] = [run_id for run_id in ids if run_id in unreadable]
+    return Catalog(store, read, left_out, is_indexed)
 
 
 @cache

@@ -72,6 +72,17 @@ def write_index(
     return entries
 
 
+def read_entries(
+    store: Path, runs: Iterable[StoredRun], suspects: Container[str] = ()
+) -> dict[str, Entry]:
+    """Return the entries that an index of these runs has, without writing one."""
+    entries: dict[str, Entry] = {}
+    for version, of_version in _by_version(runs).items():
+        columns = columns_of(store, version)
+        entries |= {run.run_id: _entry(run, _fault(run, columns, suspects)) for run in of_version}
+    return entries
+
+
 class _Reader:
     """A reader that copies the indexed rows of runs from their tables to files near the index."""
 
@@ -91,14 +102,12 @@ class _Reader:
     def read(self, version: str, runs: Sequence[StoredRun]) -> dict[str, Entry]:
         """Read runs of a version, and return their entries."""
         columns = columns_of(self._store, version)
-        if columns is None:
-            return {run.run_id: _entry(run, Fault(OLD, "")) for run in runs}
-        faults = {
-            run.run_id: find_fault(run, columns, run.run_id in self._suspects) for run in runs
-        }
-        intact = [run for run in runs if not faults[run.run_id]]
-        for begin in range(0, len(intact), BATCH_RUNS):
-            faults |= self._faults_of_reading(version, columns, intact[begin : begin + BATCH_RUNS])
+        faults = {run.run_id: _fault(run, columns, self._suspects) for run in runs}
+        if columns is not None:
+            intact = [run for run in runs if not faults[run.run_id]]
+            for begin in range(0, len(intact), BATCH_RUNS):
+                batch = intact[begin : begin + BATCH_RUNS]
+                faults |= self._faults_of_reading(version, columns, batch)
         return {run.run_id: _entry(run, faults[run.run_id]) for run in runs}
 
     def _faults_of_reading(
@@ -139,6 +148,13 @@ def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     for file in sql.read_by_index():
         if file.kind == "macros":
             connection.execute(file.statement)
+
+
+def _fault(run: StoredRun, columns: Columns | None, suspects: Container[str]) -> Fault | None:
+    """Return a run's fault, or None. `columns`: those of its version, None if it is unreadable."""
+    if columns is None:
+        return Fault(OLD, "")
+    return find_fault(run, columns, run.run_id in suspects)
 
 
 def _entry(run: StoredRun, fault: Fault | None) -> Entry:

@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from ingest import sql
 from ingest.inputs import RunInput
@@ -63,6 +66,19 @@ def read_manifest(directory: Path) -> Manifest | None:
         return Manifest(**data | {"options": AddOptions(**data["options"]), "files": files})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def checksums(directory: Path) -> list[str]:
+    """Return the checksums of the original files of a run, sorted; empty if they are unreadable.
+
+    A run of an early version has no manifest. Its tables have the checksums too.
+    """
+    if manifest := read_manifest(directory):
+        return manifest.checksums
+    with suppress(OSError, ValueError):  # removed meanwhile, or damaged
+        stored = pq.ParquetFile(directory / "sources.parquet").read(["sha256"])
+        return sorted(stored["sha256"].to_pylist())
+    return []
 
 
 def size_and_sha256(file: Path) -> tuple[int, str]:

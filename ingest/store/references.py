@@ -1,13 +1,21 @@
-"""Finding a run by its id, the beginning of its id, or its name."""
+"""Ids of new runs, and finding a run by its id, the beginning of its id, or its name."""
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ingest.errors import StoreError
 
 MAX_LISTED = 5
+DIGITS = (8, 16, 64)  # of an id; more are used only if runs with other content share the first
+
+
+def new_id(name: str, digest: str, run_ids: Iterable[str]) -> str:
+    """Return an id, other than `run_ids`, for a run with this name and digest of its files."""
+    taken = {run_id.rpartition("-")[2] for run_id in run_ids}
+    digits = next(count for count in DIGITS if digest[:count] not in taken)
+    return f"{slug(name) or 'run'}-{digest[:digits]}"
 
 
 def find(store: Path, names: Mapping[str, str | None], reference: str) -> str:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as pq
 
 from ingest import sql
 from ingest.errors import StoreError
@@ -27,21 +26,13 @@ from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
 from ingest.pipeline import AddOptions, utc_now, write_run
 from ingest.store import references
-from ingest.store.catalog import CATALOG, STAMP, Catalog
-from ingest.store.faults import OLD, Fault, find_fault
+from ingest.store.catalog import CATALOG, STAMP, catalog_of
+from ingest.store.creation import create
+from ingest.store.faults import Fault
 from ingest.store.index import INDEX, Entry, read_index
-from ingest.store.indexing import write_index
-from ingest.store.locking import (
-    LOCK,
-    PREFIX,
-    cause,
-    locked,
-    sweep,
-    sync,
-    sync_names,
-    work_directory,
-)
-from ingest.store.manifest import Manifest, read_manifest
+from ingest.store.indexing import read_entries, write_index
+from ingest.store.locking import PREFIX, cause, locked, sweep, sync, sync_names, work_directory
+from ingest.store.manifest import Manifest, checksums
 from ingest.store.places import (
     EMPTY,
     RUNS,
@@ -51,11 +42,8 @@ from ingest.store.places import (
     version_directory,
     versions,
 )
-from ingest.store.tables import columns_of
-from ingest.store.template import copy_empty, write_catalog
+from ingest.store.template import write_catalog
 from ingest.units import as_utf8
-
-DIGITS = (8, 16, 64)  # of an id; more are used only if runs with other content share the first
 
 
 @dataclass(frozen=True)
@@ -87,7 +75,8 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser().absolute()
-        self._create()
+        with self._reading():
+            create(self.path)
         if any(self.path.glob(f"{PREFIX}*")):
             self.sweep()
         self.refresh()
@@ -110,8 +99,9 @@ class Store:
                     self._entries = self._write_index(work, suspects=suspects)
                 known = self._entries
             except StoreError:
-                self._entries = {i: self._entry(i, i in suspects) for i in self._runs}
-        self.catalog = self._catalog(self._is_current(known))
+                self._entries = read_entries(self.path, self._runs.values(), suspects)
+        is_indexed = self._is_current(known)
+        self.catalog = catalog_of(self.path, self._runs.values(), self.faults(), is_indexed)
         self.has_catalog = self._stamp() == self.catalog.digest()
 
     @property
@@ -184,7 +174,7 @@ class Store:
             with locked(self.path):
                 if existing := self._with_content(run):  # another process was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = self._new_id(name, run.digest)
+                run_id = references.new_id(name, run.digest, self.run_ids())
                 target = run_directory(self.path, run_id)
                 directory.rename(target)
                 sync_names(target.parent)
@@ -278,19 +268,10 @@ class Store:
         Digits of ids may be equal by chance, so checksums decide.
         """
         for run_id, stored in stored_runs(self.path).items():
-            if run.digest.startswith(run_id.rpartition("-")[2]):
-                if manifest := read_manifest(stored.directory):
-                    checksums = manifest.checksums
-                else:
-                    checksums = _checksums(stored.directory)
-                if checksums == run.checksums:
-                    return run_id
+            is_likely = run.digest.startswith(run_id.rpartition("-")[2])
+            if is_likely and checksums(stored.directory) == run.checksums:
+                return run_id
         return None
-
-    def _new_id(self, name: str, digest: str) -> str:
-        taken = {run_id.rpartition("-")[2] for run_id in self.run_ids()}
-        digits = next(count for count in DIGITS if digest[:count] not in taken)
-        return f"{references.slug(name) or 'run'}-{digest[:digits]}"
 
     def _is_current(self, known: dict[str, Entry] | None) -> bool:
         """Return whether an index is up to date."""
@@ -299,60 +280,6 @@ class Store:
             and known.keys() == self._runs.keys()
             and all(known[run_id].is_of(run) for run_id, run in self._runs.items())
         )
-
-    def _entry(self, run_id: str, thorough: bool) -> Entry:
-        """Return the entry that the index would have for a run."""
-        run = self._runs[run_id]
-        columns = columns_of(self.path, run.version)
-        if columns is None:
-            return Entry(run.version, run.changed_ns, Fault(OLD, ""))
-        fault = find_fault(run, columns, thorough)
-        return Entry(run.version, run.changed_ns, fault)
-
-    def _catalog(self, is_indexed: bool) -> Catalog:
-        read: dict[str, Any] = {}
-        left_out: dict[str, list[str]] = {}
-        present = {run.version for run in self._runs.values()} | {sql.schema_version()}
-        for version in sorted(present, key=lambda name: name != sql.schema_version()):
-            if not version_directory(self.path, version).joinpath(EMPTY).is_dir():
-                continue
-            if (columns := columns_of(self.path, version)) is not None:
-                read[version] = columns
-                ids = [i for i in self.faults() if self._runs[i].version == version]
-                left_out |= {version: ids} if ids else {}
-        return Catalog(self.path, read, left_out, is_indexed)
-
-    def _create(self) -> None:
-        """Create the missing files and directories of a store of this version."""
-        empty = version_directory(self.path, sql.schema_version()) / EMPTY
-        with self._reading():
-            exists = (self.path / RUNS).is_dir()
-            if _is_complete(empty):
-                return
-        if any(sign in str(self.path) for sign in "[]*?="):
-            raise StoreError(f"{self.path}: a store's path cannot contain any of [ ] * ? =")
-        try:
-            if not exists and self.path.exists() and not all(map(_is_ours, self.path.iterdir())):
-                raise StoreError(f"{self.path}: the directory is not empty and not a store")
-            empty.parent.mkdir(parents=True, exist_ok=True)
-            with work_directory(self.path) as work:
-                copy_empty(work / "empty", work / INDEX)
-                sync(work / "empty")
-                with locked(self.path):
-                    if not _is_complete(empty):
-                        if empty.exists():
-                            empty.rename(work / "damaged")
-                        (work / "empty").rename(empty)
-                        sync_names(empty.parent)
-                    if not exists and not stored_runs(self.path):
-                        os.replace(work / INDEX, self.path / INDEX)
-        except (OSError, duckdb.Error, StoreError) as error:
-            if exists:  # the store can be read without these files
-                return
-            if isinstance(error, StoreError):
-                raise
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise StoreError(f"{self.path}: cannot create a store: {reason}") from error
 
     def _stamp(self) -> str:
         with suppress(OSError):
@@ -379,24 +306,6 @@ class Store:
             if reason := cause(error, self.path):
                 raise StoreError(f"{self.path}: cannot write to the store: {reason}") from error
             raise
-
-
-def _is_complete(empty: Path) -> bool:
-    """Return whether a directory has a file for each table."""
-    return all((empty / f"{table.name}.parquet").exists() for table in sql.tables())
-
-
-def _is_ours(entry: Path) -> bool:
-    """Return whether an entry belongs to a store, which another process may be creating."""
-    return entry.name.startswith(PREFIX) or entry.name in (RUNS, LOCK, CATALOG, STAMP, INDEX)
-
-
-def _checksums(directory: Path) -> list[str]:
-    """Return the checksums of the original files of a run without a manifest, sorted."""
-    with suppress(OSError, ValueError):  # removed meanwhile, or damaged
-        stored = pq.ParquetFile(directory / "sources.parquet").read(["sha256"])
-        return sorted(stored["sha256"].to_pylist())
-    return []
 
 
 def existing(path: str | Path) -> Store:

@@ -1,11 +1,12 @@
 """Measures the reading of memory snapshots: `python benchmarks/memory.py [--events N] [--shared]`.
 
-Builds a snapshot of N events in the form that torch writes: each allocation has a new list of
-shared frames, and its two frees share a list. With `--shared`, the lists themselves are shared.
-Then measures in separate processes: Python's unpickler, which keeps all objects in memory; the
-reader alone; and the complete ingest. Times are measured inside the process, the fastest of
-`--repeat`. Peak RSS includes child processes. "× file" is its excess over an idle process, divided
-by the size of the file. The script checks no limits, because times depend on the machine.
+Builds a snapshot of N events in the form that torch writes: each allocation has its own list of
+frames, which are shared objects, and the two events of a free share one list. With `--shared`, the
+lists themselves are shared. Then measures in separate processes: Python's unpickler, which keeps
+all objects in memory; the reader alone; and the complete ingest. Times are measured inside the
+process, the fastest of `--repeat`. Peak RSS includes child processes. The column `× file` is the
+peak minus that of an idle process, divided by the size of the file. The script checks no limits,
+because times depend on the machine.
 """
 
 import argparse
@@ -69,7 +70,7 @@ CALLS = {call.__name__: call for call in (nothing, unpickle, read, add, make)}
 
 
 def snapshot(count: int, is_shared: bool) -> dict[str, Any]:
-    """Build a snapshot. Its allocations and frees end with the live blocks of its segments."""
+    """Build a snapshot. Replaying its actions yields the active blocks of its segments."""
     draw = random.Random(0)
     frames = [
         {"name": f"function_{n}", "filename": f"/home/user/model/file_{n % 40}.py", "line": n}

@@ -62,8 +62,8 @@ KEYS = {
     "wall_times_ns": "time of each unprofiled call, until the device is idle again",
     "step_times_ns": "time of each step of another unprofiled call, measured with events on the "
     "device's stream",
-    "profiled_wall_time_ns": "time of the profiled run; its excess over `wall_time_ns` is the cost "
-    "of the profiler",
+    "profiled_wall_time_ns": "time of the profiled run; minus `wall_time_ns`, it is the cost of "
+    "the profiler",
     "profiled_step_times_ns": "time of each step of the profiled run, on the host",
     "warmup_steps": "profiled steps that began before the last compilation",
     "steps_from": "how the steps of a program were found: `optimizer` steps, `denoising` steps, or "
@@ -71,7 +71,8 @@ KEYS = {
     "profiler": "activities, options and schedule of the profiler",
     "device_time": "per device, busy time (`busy_ns`) within the recorded time (`recorded_ns`)",
     "memory": "peak memory per device (allocated, reserved) and of the host (resident), bytes",
-    "compilation": "compilations by torch.compile; see `capture.recording.compilation.summary`",
+    "compilation": "compilations by torch.compile: numbers of graphs, recompilations and graph "
+    "breaks, seconds, and each compilation with its reason",
     "error": "error or signal that ended the run",
     "missing": "requested parts that could not be recorded, each with the reason",
     "sweep": "results of `capture sweep` for this variant, as in table `sweep_variants`",

@@ -57,7 +57,7 @@ class Profiler:
                         Then steps begin with a pipeline's loop. If diffusers is loaded and the body
                         calls `step()` itself, pass False so that its first step is marked, too
 
-    `began` is true once a body is recorded, and `step_num` is its number of completed steps. After
+    `began` is true once a body has begun, and `step_num` is its number of completed steps. After
     the body, `output_dir` is the run directory, `trace_path` the last trace, and `run` the content
     of run.json. If a requested feature is not available on this machine, a CaptureWarning says why,
     and run.json has the reason under `missing`. Raises CaptureError if torch is not installed or

@@ -53,5 +53,6 @@ class SizeLimit:
         if held is None or before is None:
             self._before = held
         elif held - before > LIMIT_BYTES:
-            self._end(f"the process has grown by {LIMIT_BYTES >> 20} MiB, so the trace is large")
+            growth = f"{LIMIT_BYTES >> 20} MiB of memory"
+            self._end(f"the process has grown by {growth}, so the trace is large")
         return 0

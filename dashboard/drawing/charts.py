@@ -78,8 +78,8 @@ def size_axis(most: float) -> tuple[float, str]:
 def tooltips(*fields: str | tuple[str, str]) -> list[alt.Tooltip]:
     """Return the fields of a tooltip. In a pair, the second item is the title.
 
-    The charts name Altair's channels, for example `alt.X2("to:Q")`, because Altair takes 5 ms to
-    look up a field without one.
+    Here and elsewhere, charts pass objects such as `alt.X2("to:Q")` instead of plain strings,
+    because Altair takes 5 ms to find the class of a string.
     """
     return [
         alt.Tooltip(field) if isinstance(field, str) else alt.Tooltip(field[0], title=field[1])

@@ -12,7 +12,7 @@ from dashboard.query import select
 from dashboard.widgets import menu
 
 MAX_SEGMENTS = 600
-MAX_PIECES = 1_200
+MAX_BLOCKS = 1_200
 MAX_ROWS = 26  # the approximate number of rows in the drawing
 GAP = 1 / 500  # the gap between two segments, as a fraction of a row's width
 ROW_PIXELS = 18
@@ -31,9 +31,9 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     if device.origin != "snapshot":
         return
     query = select(
-        "segment_ordinal, segment_address, segment_bytes, offset_bytes, bytes, state, pieces, "
+        "segment_ordinal, segment_address, segment_bytes, offset_bytes, bytes, state, blocks, "
         "user_frame, is_replayed",
-        f"memory_map('moment', {MAX_SEGMENTS}, {MAX_PIECES})",
+        f"memory_map('moment', {MAX_SEGMENTS}, {MAX_BLOCKS})",
         given=device.at(moment.ordinal),
         order_by="segment_ordinal, offset_bytes",
     )
@@ -94,10 +94,10 @@ def _caption(frame: pd.DataFrame) -> str:
     sentences = ["Segments are drawn to scale, largest first. A row holds as many as fit."]
     if frame["segment_ordinal"].nunique() == MAX_SEGMENTS:
         sentences.append(f"Only the {MAX_SEGMENTS} largest segments are shown.")
-    if (frame["pieces"] > 1).any():
+    if (frame["blocks"] > 1).any():
         sentences.append(
-            f"The {MAX_PIECES:,} largest pieces are drawn separately. Smaller neighbours with the "
-            "same state are merged."
+            f"The {MAX_BLOCKS:,} largest blocks are drawn separately. Smaller adjacent blocks with "
+            "the same state are drawn as one."
         )
     if frame["is_replayed"].any():
         sentences.append(
@@ -118,7 +118,7 @@ def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> N
         colour=drawn["state"].map(colours.STATES),
         text=[
             f"{formatting.size(row.bytes)} at {formatting.address(at)}: {MEANINGS[row.state]}"
-            + (f", {row.pieces:,} pieces" if row.pieces > 1 else "")
+            + (f", {row.blocks:,} blocks" if row.blocks > 1 else "")
             for row, at in zip(drawn.itertuples(), address, strict=True)
         ],
         segment=[

@@ -16,7 +16,7 @@ class Zoom:
     shortest: int
 
     def to(self, since: int, until: int, **others: str) -> None:
-        """Put a range into the URL, which the chart then shows. Ignore a range that is too short.
+        """Put a range into the URL. The chart then shows it. Ignore a range that is too short.
 
         `others` are more URL parameters to set.
         """
@@ -76,7 +76,7 @@ class Zoom:
             )
 
 
-TIME = Zoom("from", "to", shortest=24)  # timelines of other pages: ns
+TIME = Zoom("from", "to", shortest=24)  # timelines of all pages except Timeline: ns
 TRACE = Zoom("since", "until", shortest=24)  # page Timeline: ns since the first event
 EVENT = "event"  # page Timeline: start and length of the selected event in ns, for example `12-3`
 BESIDE = "beside"  # page Timeline: another run, and its step

@@ -47,8 +47,8 @@ OUT_OF_MEMORY_TEXTS = ("Out of Memory", "memory allocation failed")  # in errors
 def main(store: str, memory: str, rows: str, size: str) -> None:
     """Answer queries on a store. Arguments come from the command line.
 
-    `memory` limits DuckDB's memory in bytes. Of each result, at most `rows` rows and `size` bytes
-    are kept.
+    `memory` limits DuckDB's memory in bytes. At most `rows` rows and `size` bytes of
+    each result are kept.
     """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep other output out of the answers

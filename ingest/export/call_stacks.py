@@ -100,10 +100,10 @@ def _speedscope(run_id: str, threads: Threads, frames: dict[str, int], unit: str
     yield f'"shared": {shared}, "profiles": ['
     for index, ((rank, pid, tid), calls) in enumerate(threads.items()):
         events, end = _events(calls, frames)
+        of = "activities without a launch" if pid is None else f"process {pid}, thread {tid}"
         profile = {
             "type": "evented",
-            "name": f"rank {rank}, "
-            + ("without a launch" if pid is None else f"process {pid}, thread {tid}"),
+            "name": f"rank {rank}, {of}",
             "unit": unit,
             "startValue": 0,
             "endValue": end,

@@ -74,7 +74,8 @@ def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces,
             """
         ).fetchall()
     assert causes == [("logging",)]
-    # 280 µs in the first step, and 520 of the 570 µs up to the second step's first kernel.
+    # The first step has a gap of 280 µs. Another gap of 570 µs lasts until the second step's first
+    # kernel, and 520 µs of it are in the first step.
     assert parts == [(280_000 + 520_000,)]
     by_metric = {metric: change for metric, change, is_part in changes if is_part}
     [wall] = (change for metric, change, _ in changes if metric == "wall")

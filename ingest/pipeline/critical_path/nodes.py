@@ -1,4 +1,4 @@
-"""The nodes of a step: the starts and ends of its spans and activities."""
+"""The nodes of a step: the starts and ends of its spans, which are host events, and activities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from ingest.pipeline.critical_path.graph import Integers
 
 Columns = Mapping[str, Integers]
-SHORT_NS = 30_000  # the time it takes to start a kernel; the same as in `stream_idle`
+KERNEL_START_NS = 30_000  # time to start a kernel; the default of `stream_idle` too
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Nodes:
     def times(self) -> Integers:
         """The time of each node, ns.
 
-        Some profilers record that an activity begins shortly before the end of the previous one on
-        its stream. The previous one then ends at the start of the other.
+        Some profilers record that an activity begins shortly before the previous one on its stream
+        ends. The previous one then counts as ending when the next one begins.
         """
         starts = np.concatenate([self.spans["start_ns"], self.activities["start_ns"]])
         activity_ends = self.activities["end_ns"].copy()
@@ -59,7 +59,7 @@ class Nodes:
             before, after = rows[:-1], rows[1:]
             begin = self.activities["start_ns"][after]
             overlap = activity_ends[before] - begin
-            is_short = (overlap > 0) & (overlap < SHORT_NS)
+            is_short = (overlap > 0) & (overlap < KERNEL_START_NS)
             is_short &= (begin > self.activities["start_ns"][before]) & (
                 self.activities["end_ns"][after] >= activity_ends[before]
             )
@@ -74,7 +74,7 @@ class Nodes:
         return {event: owner for owner, event in enumerate(self.spans["event_id"].tolist())}
 
     def lanes_of(self, columns: Columns) -> dict[int, Integers]:
-        """Return the row indices of each lane, in their order. Lanes are in numerical order."""
+        """Return the row numbers of each lane, in order. Lanes are in numerical order."""
         lanes, inverse = np.unique(columns["lane"], return_inverse=True)
         by_lane = np.argsort(inverse, kind="stable")
         parts = np.split(by_lane, np.cumsum(np.bincount(inverse))[:-1]) if len(lanes) else []

@@ -9,7 +9,7 @@ the activity on another stream that ended right before it began.
 import numpy as np
 
 from ingest.pipeline.critical_path.graph import Edges, Integers, Kind
-from ingest.pipeline.critical_path.nodes import SHORT_NS, Nodes
+from ingest.pipeline.critical_path.nodes import KERNEL_START_NS, Nodes
 
 NONE = -1
 
@@ -25,7 +25,7 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
     launch, previous = _launches(nodes), _previous(nodes)
     awaited = _recorded(nodes)
     free = np.maximum(_times(nodes, launch), _times(nodes, previous))
-    is_long = times[starts] - free >= SHORT_NS
+    is_long = times[starts] - free >= KERNEL_START_NS
     awaited = np.where(is_long & (awaited == NONE), _ended_before(nodes, is_long, free), awaited)
     found = {Kind.DEPENDENCY: awaited, Kind.QUEUE: previous, Kind.LAUNCH: launch}
     last = np.maximum(free, _times(nodes, awaited))
@@ -135,7 +135,7 @@ def _ended_before(nodes: Nodes, is_long: np.ndarray, free: Integers) -> Integers
     found = np.full(len(is_long), NONE)
     for row in np.flatnonzero(is_long).tolist():
         begun = activities["start_ns"][row]
-        since = max(int(free[row]), int(begun) - SHORT_NS)
+        since = max(int(free[row]), int(begun) - KERNEL_START_NS)
         first, end = np.searchsorted(ends, [since, begun], "right")
         others = by_end[first:end][::-1]
         others = others[activities["lane"][others] != activities["lane"][row]]

@@ -337,7 +337,7 @@ def test_segments_are_packed_without_overlap(memory_store, memory_run):
 def test_small_neighbours_with_the_same_state_are_merged(memory_store, memory_run):
     query = (
         "WITH moment AS (FROM memory_timeline WHERE run_id = $1 AND ordinal = 3485) "
-        "SELECT state, sum(bytes)::BIGINT, sum(pieces)::BIGINT, count(*) "
+        "SELECT state, sum(bytes)::BIGINT, sum(blocks)::BIGINT, count(*) "
         "FROM memory_map('moment', 600, $2) GROUP BY state ORDER BY state"
     )
     run = memory_run("train_ctx512")

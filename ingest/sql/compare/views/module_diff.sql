@@ -5,7 +5,8 @@
 -- One row: a module, identified by the classes of the modules around it.
 --
 -- module             path of module classes, outermost first, without the modules' numbers; empty
---                    for work in no module, or in several without a common one
+--                    for operators outside of modules, or in modules whose paths have no common
+--                    beginning
 -- name               class of the module: the last element of the path
 -- parent             path of the module around it; null for an outermost module
 -- base_calls         calls of operators in the module, but in no module inside it, in the first run

@@ -1,6 +1,6 @@
 -- `without_place(path, directory)`: a path without information about a machine and its users, for
 -- `--redact-paths`. The path is made relative to installed packages, to Python's standard library,
--- or to the working directory. Of any other absolute path, only the file name remains.
+-- or to the working directory. For any other absolute path, only the file name remains.
 CREATE MACRO without_place(path, directory) AS CASE
     WHEN regexp_matches(path, '[/\\](site|dist)-packages[/\\]')
         THEN regexp_replace(path, '^.*[/\\]((site|dist)-packages[/\\])', '\1')

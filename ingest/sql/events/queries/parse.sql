@@ -1,15 +1,15 @@
 -- Parses one batch of event texts (`pieces`) of source $source_id into `staged`.
 --
 -- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs, a double resolves single nanoseconds. For
--- larger values (times since the epoch), the digits of `ts` are taken from the text: among the
--- numbers behind a key of this name, the one that equals the parsed number. Times beyond 3e15 µs
--- (the year 2065) and durations of more than 1e12 µs (eleven days) are invalid, so that sums of
--- valid ones fit a BIGINT.
+-- larger values (times since the epoch), the digits of `ts` are taken from the text. The text may
+-- have several keys `ts`, for example in the arguments. The one whose number is less than 1 µs from
+-- the parsed number counts. Times beyond 3e15 µs (the year 2065) and durations of more than 1e12 µs
+-- (eleven days) are invalid, so that sums of valid ones fit a BIGINT.
 --
--- Fields of a complete event that have no column are added to its arguments, as `event`. Of any
--- other event, the entire text replaces the arguments. The profiler's Python frames, most of a
--- large trace, have no further fields and are not searched. If a key occurs twice, the first
--- counts.
+-- Fields of a complete event that have no column are added to its arguments, as `event`. For any
+-- other event, the entire text replaces the arguments. The profiler's Python frames, which are most
+-- of a large trace, have only fields with a column, so they are not searched for others. If a key
+-- occurs twice, the first counts.
 INSERT INTO staged
 WITH
 parsed AS (

@@ -1,5 +1,6 @@
 -- Outermost operators, each with its position in the user's program. Runs are compared by these
--- operators.
+-- operators. Wrappers are labels of torch.compile, autograd and `capture`:
+-- see macro `is_wrapper`.
 -- One row: a cpu_op that is not a wrapper and has no operators around it except wrappers. Its
 -- device activities are the `kernels` with this `event_id` as `top_op_id`.
 --

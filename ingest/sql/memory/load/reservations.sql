@@ -24,7 +24,7 @@ changed AS (
         stream,
         pool,
         stack_id,
-        is_part,
+        is_expandable,
         CASE WHEN is_alloc THEN ordinal END AS alloc_ordinal,
         CASE WHEN NOT is_alloc THEN ordinal WHEN next_is_alloc IS FALSE THEN next_ordinal END
             AS free_ordinal
@@ -42,7 +42,7 @@ SELECT
     stream,
     pool,
     stack_id,
-    is_part,
+    is_expandable,
     NULL AS alloc_ordinal,
     NULL AS free_ordinal
 FROM reserved_parts AS held

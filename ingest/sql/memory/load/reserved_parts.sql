@@ -5,9 +5,9 @@
 -- Materialised: it is read more than once.
 WITH
 edges AS (
-    SELECT source_id, device_label, address AS edge FROM reserved_ranges WHERE is_part
+    SELECT source_id, device_label, address AS edge FROM reserved_ranges WHERE is_expandable
     UNION
-    SELECT source_id, device_label, until_address AS edge FROM reserved_ranges WHERE is_part
+    SELECT source_id, device_label, until_address AS edge FROM reserved_ranges WHERE is_expandable
 ),
 
 cut AS (
@@ -26,10 +26,10 @@ cut AS (
             AND range.device_label = edges.device_label
             AND range.address <= edges.edge
             AND range.until_address > edges.edge
-    WHERE range.is_part
+    WHERE range.is_expandable
 )
 
 SELECT *, (until_address - address)::BIGINT AS bytes FROM cut
 UNION ALL BY NAME
 FROM reserved_ranges
-WHERE NOT is_part;
+WHERE NOT is_expandable;

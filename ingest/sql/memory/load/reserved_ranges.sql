@@ -1,5 +1,5 @@
--- Ranges of device memory that the allocator allocated or released, or held when the snapshot was
--- taken.
+-- Ranges of device memory that the allocator reserved or released, and those that it held when the
+-- snapshot was taken. Expandable segments are mapped and unmapped in parts.
 -- One row: an action on a segment or on a part of one, or a segment of the snapshot.
 -- Materialised: it is read more than once.
 SELECT
@@ -13,7 +13,7 @@ SELECT
     pool,
     stack_id,
     action IN ('segment_alloc', 'segment_map') AS is_alloc,
-    action IN ('segment_map', 'segment_unmap') AS is_part
+    action IN ('segment_map', 'segment_unmap') AS is_expandable
 FROM memory_actions
 WHERE action IN ('segment_alloc', 'segment_free', 'segment_map', 'segment_unmap')
 UNION ALL
@@ -28,5 +28,5 @@ SELECT
     pool,
     stack_id,
     NULL AS is_alloc,
-    coalesce(is_expandable, FALSE) AS is_part
+    coalesce(is_expandable, FALSE) AS is_expandable
 FROM staged_segments;

@@ -31,7 +31,7 @@ SELECT
         held.pool,
         CASE WHEN held.address < segment.address + segment.bytes::UBIGINT THEN segment.pool END
     ) AS pool,
-    held.is_part AS is_expandable,
+    held.is_expandable,
     held.stack_id
 FROM reservations AS held
 INNER JOIN staged_sources AS sources USING (source_id)

@@ -2,7 +2,7 @@
 -- `memory_layout_at(moments)`. The argument is the name of a relation with rows of
 -- `memory_timeline`. The layout is replayed from the actions: allocations have their requested
 -- sizes, and bytes added by rounding count as free. Adjacent expandable segments count as one.
--- One row: a piece of a segment at a moment: an allocation, or the free memory between two.
+-- One row: a block of a segment at a moment: an allocation, or the free memory between two.
 --
 -- run_id           the run
 -- source_id        the input file
@@ -11,11 +11,11 @@
 -- ordinal          the moment (`memory_timeline.ordinal`)
 -- segment_address  start address of the segment
 -- segment_bytes    size of the segment, bytes
--- address          start address of the piece
--- bytes            size of the piece, bytes
+-- address          start address of the block
+-- bytes            size of the block, bytes
 -- state            allocated, pending if a free had been requested, or free
 -- allocation_id    the allocation (`memory_allocations.allocation_id`); null for free memory
--- user_frame       line of the user's code that allocated the piece
+-- user_frame       line of the user's code that allocated the block
 CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
     requested_moments AS NOT MATERIALIZED (
@@ -123,7 +123,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
     ),
 
     -- A gap can follow each allocation, and the start of each segment.
-    pieces AS (
+    blocks AS (
         FROM placed
         UNION ALL BY NAME
         SELECT
@@ -144,7 +144,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             *,
             address + bytes::UBIGINT AS end_address,
             least(lead(address, 1, segment_until) OVER in_segment, segment_until) AS next_address
-        FROM pieces
+        FROM blocks
         WINDOW
             in_segment AS (
                 PARTITION BY run_id, source_id, device_type, device, ordinal, segment_address
@@ -152,7 +152,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             )
     ),
 
-    pieces_and_gaps AS (
+    blocks_and_gaps AS (
         SELECT
             run_id,
             source_id,
@@ -176,7 +176,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
                     allocation_id := NULL,
                     user_frame := NULL
                 )
-            ]) AS piece
+            ]) AS block
         FROM followed
     )
 
@@ -188,10 +188,10 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         ordinal,
         segment_address,
         segment_bytes,
-        piece.address,
-        piece.bytes,
-        piece.state,
-        piece.allocation_id,
-        piece.user_frame
-    FROM pieces_and_gaps
-    WHERE piece.bytes > 0;
+        block.address,
+        block.bytes,
+        block.state,
+        block.allocation_id,
+        block.user_frame
+    FROM blocks_and_gaps
+    WHERE block.bytes > 0;

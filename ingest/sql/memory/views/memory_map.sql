@@ -1,10 +1,10 @@
 -- The segments that the allocators held at any number of moments, and their contents, ready to be
--- drawn: `memory_map(moments, most_segments, most_pieces)`. The first argument is the name of a
--- relation with rows of `memory_timeline`. After the last action of a snapshot, the pieces are the
--- snapshot's own blocks; before it, they are replayed (`memory_layout_at`). Only the largest
--- segments of each moment are returned. The largest pieces in these have rows of their own; smaller
--- neighbours of the same state are merged, so a segment's pieces still fill it.
--- One row: a piece of a segment at a moment, or adjacent small pieces of one state.
+-- drawn: `memory_map(moments, most_segments, most_blocks)`. The first argument is the name of a
+-- relation with rows of `memory_timeline`. After the last action of a snapshot, the blocks are
+-- those that the snapshot lists; before it, they are replayed (`memory_layout_at`). Only the
+-- largest segments of each moment are returned. The largest blocks in these have rows of their own;
+-- smaller adjacent blocks of the same state are merged, so a segment's blocks still fill it.
+-- One row: a block of a segment at a moment, or adjacent small blocks of one state.
 --
 -- run_id           the run
 -- source_id        the input file
@@ -14,14 +14,14 @@
 -- segment_ordinal  rank of the segment by size at the moment, from 1 for the largest
 -- segment_address  start address of the segment
 -- segment_bytes    size of the segment, bytes
--- offset_bytes     distance from the segment's start to the piece, bytes
--- bytes            size of the piece, bytes
+-- offset_bytes     distance from the segment's start to the block, bytes
+-- bytes            size of the block, bytes
 -- state            allocated; pending; stranded: free memory in a segment that holds allocations;
 --                  free: memory in a segment without allocations, which can be released
--- pieces           number of pieces that were merged; 1 for a single piece
--- user_frame       line of the user's code that allocated it; null for merged pieces
--- is_replayed      whether the piece was replayed from the actions
-CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
+-- blocks           number of blocks that were merged; 1 for a single block
+-- user_frame       line of the user's code that allocated it; null for merged blocks
+-- is_replayed      whether the block was replayed from the actions
+CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
     WITH
     mapped_moments AS (
         SELECT
@@ -44,7 +44,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         SELECT * FROM mapped_moments WHERE is_replayed
     ),
 
-    pieces AS (
+    blocks AS (
         SELECT
             moment.*,
             segment.address AS segment_address,
@@ -90,33 +90,33 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
                 ORDER BY any_value(segment_bytes) DESC, segment_address
             ) AS segment_ordinal,
             bool_or(state <> 'free') AS is_in_use
-        FROM pieces
+        FROM blocks
         GROUP BY run_id, source_id, device_type, device, ordinal, segment_address
     ),
 
     ranked AS (
         SELECT
-            pieces.*,
+            blocks.*,
             segments.segment_ordinal,
-            if(pieces.state = 'free' AND segments.is_in_use, 'stranded', pieces.state) AS part,
+            if(blocks.state = 'free' AND segments.is_in_use, 'stranded', blocks.state) AS part,
             row_number() OVER (
                 PARTITION BY
-                    pieces.run_id,
-                    pieces.source_id,
-                    pieces.device_type,
-                    pieces.device,
-                    pieces.ordinal
-                ORDER BY pieces.bytes DESC, pieces.address
-            ) <= most_pieces AS is_single
-        FROM pieces
+                    blocks.run_id,
+                    blocks.source_id,
+                    blocks.device_type,
+                    blocks.device,
+                    blocks.ordinal
+                ORDER BY blocks.bytes DESC, blocks.address
+            ) <= most_blocks AS is_single
+        FROM blocks
         INNER JOIN segments
             ON
-                pieces.run_id = segments.run_id
-                AND pieces.source_id = segments.source_id
-                AND pieces.device_type = segments.device_type
-                AND pieces.device IS NOT DISTINCT FROM segments.device
-                AND pieces.ordinal = segments.ordinal
-                AND pieces.segment_address = segments.segment_address
+                blocks.run_id = segments.run_id
+                AND blocks.source_id = segments.source_id
+                AND blocks.device_type = segments.device_type
+                AND blocks.device IS NOT DISTINCT FROM segments.device
+                AND blocks.ordinal = segments.ordinal
+                AND blocks.segment_address = segments.segment_address
         WHERE segments.segment_ordinal <= most_segments
     ),
 
@@ -144,7 +144,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
             part AS state,
             min(address) AS address,
             sum(bytes)::BIGINT AS bytes,
-            count(*) AS pieces,
+            count(*) AS blocks,
             if(is_single, any_value(user_frame), NULL) AS user_frame,
             bool_or(is_replayed) AS is_replayed
         FROM neighbours
@@ -178,7 +178,7 @@ CREATE MACRO memory_map(moments, most_segments, most_pieces) AS TABLE
         )::BIGINT AS offset_bytes,
         bytes,
         state,
-        pieces,
+        blocks,
         user_frame,
         is_replayed
     FROM merged

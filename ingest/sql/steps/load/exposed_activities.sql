@@ -1,7 +1,7 @@
 -- Communication while no compute kernel ran, and copies while neither compute nor communication
 -- ran, in the measured window of their device. If activities of a class overlap, the time counts
 -- once, for the one that began first.
--- One row: a communication kernel, a copy or a set.
+-- One row: a communication kernel, a copy or a memset.
 WITH
 spans AS MATERIALIZED (
     SELECT

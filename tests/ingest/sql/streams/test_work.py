@@ -96,7 +96,7 @@ SEQUENCES = [
     *under("mm", 30, 40, work(31, 70, 75, "B")),
 ]
 NESTED = under("outer", 0, 99, work(1, 2, 3, "Z"), SEQUENCES)
-IN_A_ROW = [(["A", "B"], 2, 2, 20_000, 2), (["B"], 1, 1, 5000, 1)]
+SEQUENCE_ROWS = [(["A", "B"], 2, 2, 20_000, 2), (["B"], 1, 1, 5000, 1)]
 KERNELS = [ran(0, 5), ran(10, 15), ran(20, 30, name="B"), ran(40, 49, name="C")]
 COUNTED = "SELECT kernel, ordinal, value, launch_ns, op, op_stack FROM cupti_counters"
 LAUNCHES = under("outer", 1, 90, under("mm", 10, 20, [call(11, 12, 1)]), [call(30, 31, 2)])
@@ -104,7 +104,7 @@ WORK: dict[str, Case] = {
     "sequences of an operator": (
         SEQUENCES,
         "SELECT kernels, length, calls, device_ns, len(op_ids) FROM kernel_sequences()",
-        [row for row in IN_A_ROW for _ in ("leaf", "op")],
+        [row for row in SEQUENCE_ROWS for _ in ("leaf", "op")],
     ),
     "sequences of the innermost and the outermost operator": (
         NESTED,
@@ -148,12 +148,12 @@ WORK: dict[str, Case] = {
         "SELECT name, names, calls, total_ns, min_ns, max_ns FROM kernel_statistics(top := 1)",
         [("A", 1, 2, 10_000, 5000, 5000), (None, 2, 2, 19_000, 9000, 10_000)],
     ),
-    "counters with as many launches": (
+    "counters of as many kernels as launches": (
         [*measured("A", "B"), *LAUNCHES],
         COUNTED,
         [("A", 1, 10, 11_000, "mm", ["outer", "mm"]), ("B", 2, 20, 30_000, "outer", ["outer"])],
     ),
-    "counters with fewer launches": (
+    "counters of more kernels than launches": (
         [*measured("A", "B", "C"), *LAUNCHES],
         COUNTED,
         [(name, n, 10 * n, None, None, None) for n, name in enumerate("ABC", 1)],

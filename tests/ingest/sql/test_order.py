@@ -12,7 +12,7 @@ import ingest
 from ingest import sql
 from ingest.sql import order, versions
 
-ORDERS = 2  # number of random orders per profile
+ORDERS = 1  # number of random orders per profile
 PROFILES = (  # a device, compilations on a host, a compile log, a snapshot, a malformed trace
     "traces/two_rank_rank0.json.gz",
     "traces/cpu/flux_compile_recompile.json.gz",

@@ -14,14 +14,14 @@ import ingest
 from tests import samples
 from tests.builders import diff_traces
 from tests.builders.diff_traces import COMPILED, COMPILED_STEP, Call, trace
-from tests.builders.events import host
+from tests.builders.events import Event, host
 from tests.command import Command, Result
-from tests.conftest import Traces
 from tests.samples import Samples
 
 Diff = Callable[..., Result]
 EAGER_TRACE, COMPILED_TRACE = samples.EAGER, f"{samples.COMPILED}-rank0"
 WORKERS = ("v100_resnet50_workers0", "v100_resnet50_workers4")
+SNAPSHOT = "cpp_pickler_protocol2"
 
 
 @pytest.fixture
@@ -40,45 +40,68 @@ def default_store(runs: Path) -> Path:
 def runs(sampled: Samples, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of pairs of runs (one with a known answer, one of a CPU, one of a GPU) and of groups.
 
-    Each run of a group has a step with an `mm`. It takes 100 to 104 µs in the five runs of `main`,
-    110 to 114 in the five of `slow`, 98 to 106 in the three of `same`, 120 to 122 in the three of
-    `few`, and 108 in the one of `lone`.
+    Runs of groups have ranks, so that a few runs make several pairs of groups. So do the runs
+    `before` and `after`.
     """
     directory = tmp_path_factory.mktemp("diff")
-    traces = Traces(directory, ingest.Store(directory / "store"))
+    store = ingest.Store(directory / "store")
 
-    def add(name: str, events: Any, **labels: Any) -> None:
-        path = traces.write(events, name, **diff_traces.DEVICE)
-        traces.store.add(path, ingest.AddOptions(**labels))
+    def add(name: str, *traces: list[Event], **labels: Any) -> None:
+        run = directory / name
+        run.mkdir()
+        for rank, events in enumerate(traces):
+            info = {"rank": rank, "world_size": len(traces)}
+            content = {**diff_traces.DEVICE, "distributedInfo": info, "traceEvents": events}
+            (run / f"rank{rank}.json").write_text(json.dumps(content))
+        store.add(run, ingest.AddOptions(**labels))
 
     add("eager", diff_traces.eager(), model="tiny", tags={"kind": "odd"})
     add("compiled", diff_traces.compiled())
-    lengths = {
-        "main": (102, 100, 104, 101, 103),
-        "slow": (110, 114, 113, 112, 111),
-        "same": (98, 106, 102.5),
-        "few": (120, 121, 122),
-        "lone": (108,),
-    }
-    for group, values in lengths.items():
-        for number, length in enumerate(values):
-            calls = [
-                Call("aten::mm", (10, 20), "gemm", (50, length)),
-                Call("aten::add", (40, 20), "add_kernel", (50 + length, 10)),
-            ]
-            add(f"{group}{number}", trace(calls, 400, 2), tags={"branch": group})
-    # Overlaps of 10 and 20 of 50 µs.
-    for name, start in (("overlapping", 90), ("more_overlapping", 80)):
-        second = Call("aten::add", (40, 20), "add_kernel", (start, 50), stream=9)
-        add(name, trace([Call("aten::mm", (10, 20), "gemm", (50, 50)), second], 400, 1))
+    for group, lengths in GROUPS.items():
+        for number, of_ranks in enumerate(lengths):
+            add(f"{group}{number}", *map(step_with_mm, of_ranks), tags={"branch": group})
+    add("before", *(before for before, _ in BEFORE_AND_AFTER))
+    add("after", *(after for _, after in BEFORE_AND_AFTER))
     on_host = [e for e in diff_traces.eager() if e["cat"] in ("cpu_op", "user_annotation")]
     add("host", on_host, tags={"kind": "odd"})
-    add("whole", [e for e in diff_traces.eager() if "ProfilerStep" not in e["name"]])
-    add("longer_whole", trace(COMPILED, COMPILED_STEP, 3, step_name=""))
     add("empty", [host("nothing", "trace", 0, 10)], tags={"branch": "lone"})
-    sampled.add(traces.store, EAGER_TRACE, COMPILED_TRACE, *WORKERS)
-    traces.store.add(sampled.files("cpp_pickler_protocol2")[0], ingest.AddOptions("snap"))
-    return traces.store.path
+    sampled.add(store, EAGER_TRACE, COMPILED_TRACE, *WORKERS, SNAPSHOT)
+    return store.path
+
+
+# The time of the `mm` in each run of a group: on rank 0, 1 and 2, µs. In the runs of `other` it is
+# longer on rank 0, about equal on rank 1, and on rank 2 longer than in `lone`.
+GROUPS = {
+    "main": [(102, 102, 102), (100, 100, 100), (104, 104, 104), (101, 101, 101), (103, 103, 103)],
+    "other": [(110, 98, 120), (114, 106, 121), (112, 102.5, 122)],
+    "lone": [(108, 108, 108)],
+}
+
+
+def step_with_mm(length: float) -> list[Event]:
+    """Return two steps with an `mm` of this length and an `add` of 10 µs."""
+    calls = [
+        Call("aten::mm", (10, 20), "gemm", (50, length)),
+        Call("aten::add", (40, 20), "add_kernel", (50 + length, 10)),
+    ]
+    return trace(calls, 400, 2)
+
+
+def overlapping(start: int) -> list[Event]:
+    """Return a step with a kernel from 50 to 100 µs, and one of 50 µs from `start`."""
+    second = Call("aten::add", (40, 20), "add_kernel", (start, 50), stream=9)
+    return trace([Call("aten::mm", (10, 20), "gemm", (50, 50)), second], 400, 1)
+
+
+WHOLE = trace(diff_traces.EAGER, diff_traces.EAGER_STEP, 1, step_name="")
+# The ranks of `before` and `after`.
+BEFORE_AND_AFTER = [
+    (trace(COMPILED, COMPILED_STEP, 2), trace(COMPILED, COMPILED_STEP, 2)),
+    (trace(COMPILED, 900, 2), trace(COMPILED, 950, 2)),  # the slowest rank becomes slower
+    (overlapping(90), overlapping(80)),  # overlaps of 10 and 20 µs
+    (WHOLE, trace(COMPILED, COMPILED_STEP, 2)),
+    (WHOLE, trace(COMPILED, 250, 3, step_name="")),
+]
 
 
 PAIRS = [
@@ -198,23 +221,23 @@ def test_a_narrow_terminal_keeps_the_numbers(diff: Diff, monkeypatch: pytest.Mon
 
 
 def test_groups_are_medians_with_a_rank_test(diff: Diff) -> None:
-    result = diff("tag:branch=main", "tag:slow", "--limit", 1)
+    result = diff("tag:branch=main", "tag:other", "--limit", 1, "--rank", 0)
     assert result.code == 0
     assert result.out.startswith("BASE   median of 5 runs: main0-")
-    assert "OTHER  median of 5 runs: slow3-" in result.out
+    assert "OTHER  median of 3 runs: other2-" in result.out
     compute = result.rows["compute"]
-    assert compute == ["112 µs", "1.00 µs", "122 µs", "1.00 µs", "+10.0 µs", "+8.9", "0.0079"]
-    report = json.loads(diff("tag:branch=main", "tag:slow", "--json").out)
+    assert compute == ["112 µs", "1.00 µs", "122 µs", "2.00 µs", "+10.0 µs", "+8.9", "0.036"]
+    report = json.loads(diff("tag:branch=main", "tag:other", "--json", "--rank", 0).out)
     compute = next(metric for metric in report["metrics"] if metric["name"] == "compute")
     assert compute["base_values"] == [112_000, 110_000, 114_000, 111_000, 113_000]
-    assert compute["p"] == pytest.approx(2 / 252)
-    assert [len(report[side]["runs"]) for side in ("base", "other")] == [5, 5]
+    assert compute["p"] == pytest.approx(2 / 56)
+    assert [len(report[side]["runs"]) for side in ("base", "other")] == [5, 3]
     rows = {row["name"]: row for row in report["rows"]}
     assert (rows["aten::mm"]["base_ns"], rows["aten::mm"]["other_ns"]) == (102_000, 112_000)
 
 
 def test_too_few_runs_for_a_rank_test_are_reported(diff: Diff) -> None:
-    printed = diff("tag:few", "eager").out
+    printed = diff("tag:other", "eager").out
     assert "3 against 1 runs are too few for a rank test: p is 0.5 at best" in printed
 
 
@@ -248,11 +271,11 @@ CONDITIONS = {
         ("wall>+0.2ms", FINE, ""),
     ],
     # overlap is a negative part of the wall time, but conditions take it as a positive time
-    "overlapping more_overlapping": [
+    "before after --rank 2": [
         ("overlap>+5%", HOLDS, "overlap is 20.0 µs, 100.0 % more than 10.0 µs: more than +5 %"),
         ("overlap>15us", HOLDS, "overlap is 20.0 µs: more than 15 us"),
     ],
-    "more_overlapping overlapping": [("overlap>+5%", FINE, "")],
+    "after before --rank 2": [("overlap>+5%", FINE, "")],
     "host compiled": [
         ("kernels>+0", UNKNOWN, "kernels is unknown for BASE"),
         (
@@ -261,34 +284,45 @@ CONDITIONS = {
         ),
         ("kernels>3", HOLDS, "kernels is 4: more than 3"),
     ],
-    "whole compiled": [
+    "before after --rank 3": [
         ("wall>+1%", UNKNOWN, "one side has a step and the other a complete recording"),
         ("wall>1us", HOLDS, "wall is 800 µs: more than 1 us"),
     ],
     # groups
-    "tag:main tag:slow": [
+    "tag:main tag:other --rank 0": [
         (
             *("compute>+5%", HOLDS),
-            "compute is 122 µs (median of 5), 8.9 % more than 112 µs (median of 5): "
-            "more than +5 %, and p = 0.0079",
+            "compute is 122 µs (median of 3), 8.9 % more than 112 µs (median of 5): "
+            "more than +5 %, and p = 0.036",
         ),
         ("compute>+9%", FINE, ""),
-        ("compute>+2us", HOLDS, "and p = 0.0079"),
+        ("compute>+2us", HOLDS, "and p = 0.036"),
     ],
-    "tag:main tag:same": [
+    "tag:main tag:other --rank 1": [
         ("compute>+0.4%", FINE, ""),  # more, but p is large
         ("compute>111us", HOLDS, "compute is 112 µs (median of 3): "),
         ("compute>-5%", HOLDS, "more than -5 %"),  # not an improvement
     ],
     "tag:main tag:lone": [("compute>+5%", HOLDS, "(1 against 5: too few for a rank test)")],
-    "tag:same tag:lone": [
+    # groups of few runs: every run must be beyond every other
+    "tag:other tag:lone --rank 1": [
         ("compute>+2%", HOLDS, "and every run of OTHER is above every run of BASE")
     ],
-    "tag:few tag:lone": [
+    "tag:other main0 --rank 1": [
+        (
+            *("compute<-0.4%", FINE),
+            "but not every run of OTHER is below every run of BASE "
+            "(1 against 3: too few for a rank test)",
+        ),
+    ],
+    "tag:other tag:lone --rank 2": [
         ("compute<-1%", HOLDS, "118 µs, 9.9 % less than 131 µs (median of 3)"),
     ],
-    "tag:lone tag:few": [("compute>+1%", HOLDS, "(3 against 1: too few")],
-    "eager tag:few": [("peak>1GiB", UNKNOWN, "peak is unknown for 3 of 3 runs of OTHER")],
+    "tag:lone tag:other --rank 2": [
+        ("compute>+1%", HOLDS, "(3 against 1: too few"),
+        ("compute<-1%", FINE, ""),
+    ],
+    "eager tag:other": [("peak>1GiB", UNKNOWN, "peak is unknown for 3 of 3 runs of OTHER")],
 }
 
 
@@ -309,22 +343,9 @@ def test_conditions(sides: str, diff: Diff) -> None:
 
 
 def test_a_recording_and_a_step_have_no_change_in_percent(diff: Diff) -> None:
-    metrics = json.loads(diff("whole", "compiled", "--json").out)["metrics"]
+    metrics = json.loads(diff("before", "after", "--rank", 3, "--json").out)["metrics"]
     assert all(metric["percent"] is None for metric in metrics)
     assert any(metric["change"] for metric in metrics)
-
-
-def test_a_condition_on_few_runs_needs_every_run_beyond_every_other(diff: Diff) -> None:
-    result = diff("tag:few", "main2", "--fail-if", "compute<-1%")
-    assert result.code == 3
-    result = diff("tag:lone", "tag:few", "--fail-if", "compute<-1%")
-    assert result.code == 0
-    result = diff("tag:same", "main0", "--fail-if", "compute<-0.4%")
-    assert result.code == 0
-    assert (
-        "but not every run of OTHER is below every run of BASE "
-        "(1 against 3: too few for a rank test)"
-    ) in result.out
 
 
 def test_every_condition_is_judged(diff: Diff) -> None:
@@ -372,8 +393,11 @@ def test_invalid_conditions_are_errors(condition: str, message: str, diff: Diff)
         ("main eager", "ambiguous; matches 5 runs"),
         ("eager eager", " is on both sides; a run cannot be compared with itself"),
         ("tag:main main0", " is on both sides"),
-        ("eager snap", ": nothing to compare; the run has no operators and no device activity"),
-        ("snap eager", ": nothing to compare"),
+        (
+            f"eager {SNAPSHOT}",
+            ": nothing to compare; the run has no operators and no device activity",
+        ),
+        (f"{SNAPSHOT} eager", ": nothing to compare"),
         ("eager compiled --rank 3", "no rank 3; the run has 0"),
     ],
 )
@@ -410,23 +434,16 @@ def test_a_run_unlike_the_others_of_its_group_gets_a_warning(diff: Diff) -> None
 
 
 def test_runs_without_steps_are_compared_as_a_whole(diff: Diff) -> None:
-    result = diff("whole", "longer_whole")
+    result = diff("before", "after", "--rank", 4)
     assert result.out.splitlines()[0].endswith("no steps found: the whole run")
 
 
-def test_a_rank_is_compared_by_itself(diff: Diff, store: ingest.Store, tmp_path: Path) -> None:
-    """Rank 0 does not change. Rank 1 is slower than rank 0, and becomes slower."""
-    for name, step_us in (("before", 900), ("after", 950)):
-        (tmp_path / name).mkdir()
-        for rank, length in enumerate((COMPILED_STEP, step_us)):
-            metadata = {**diff_traces.DEVICE, "distributedInfo": {"rank": rank, "world_size": 2}}
-            content = {**metadata, "traceEvents": trace(COMPILED, length, 2)}
-            (tmp_path / name / f"rank{rank}.json").write_text(json.dumps(content))
-        store.add(tmp_path / name)
+def test_a_rank_is_compared_by_itself(diff: Diff) -> None:
+    """Rank 0 does not change. Rank 1 is the slowest one, and becomes slower."""
     changes = {}
     for rank in ("0", "1", None):
         chosen = ["--rank", rank] if rank else []
-        report = json.loads(diff("before", "after", "--json", *chosen, store=store.path).out)
+        report = json.loads(diff("before", "after", "--json", *chosen).out)
         assert report["base"]["rank"] == report["other"]["rank"]
         changes[rank] = (report["base"]["rank"], report["metrics"][0]["change"])
     assert changes == {"0": (0, 0), "1": (1, 50_000), None: (1, 50_000)}

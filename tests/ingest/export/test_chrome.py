@@ -116,58 +116,83 @@ def differing(
     recorded: duckdb.DuckDBPyConnection,
     condition: str,
     parameters: list[object],
-    store: ingest.Store,
+    again: duckdb.DuckDBPyConnection,
+    run: str,
     columns: str = COLUMNS,
 ) -> int:
-    """Return how many of the recorded events the other store lacks, or has with other values."""
-    again = ingest.connect(store.path)
+    """Return how many of the recorded events the file of a run in `again` lacks or has changed."""
     found = recorded.execute(f"SELECT {columns} FROM events WHERE {condition}", parameters)
     again.register("recorded", found.to_arrow_table())
     [(missing,)] = again.sql(
-        f"SELECT count(*) FROM (FROM recorded EXCEPT ALL SELECT {columns} FROM events)"
+        f"SELECT count(*) FROM (FROM recorded EXCEPT ALL SELECT {columns} {events_of(run)})"
     ).fetchall()
     return int(missing)
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_a_whole_run_is_the_same_when_it_is_added_again(
-    run: str, exported_store: Path, export: Export, store: ingest.Store
-) -> None:
-    events = export(run, store=exported_store)
-    jsonschema.Draft202012Validator(SCHEMA).validate(
-        {"traceEvents": [*events[:3000], *events[-3000:]]}
+def events_of(run: str) -> str:
+    """Return the end of a query of the events that were read from the file of a run."""
+    return (
+        f"FROM events JOIN sources USING (run_id, source_id, rank) WHERE path LIKE '%/{run}.json'"
     )
-    store.add(export.file)
-    with ingest.connect(exported_store) as recorded:
-        run_id = ingest.Store(exported_store).find(run)
-        assert differing(recorded, "run_id = $1", [run_id], store, ALL_COLUMNS) == 0
-        [(count,)] = recorded.execute(
-            "SELECT count(*) FROM events WHERE run_id = $1", [run_id]
-        ).fetchall()
-    assert ingest.connect(store.path).sql("SELECT count(*) FROM events").fetchall() == [(count,)]
 
 
-@pytest.mark.parametrize("run", RUNS_TO_CUT)
-def test_an_interval_contains_all_its_events(
-    run: str, exported_store: Path, export: Export, store: ingest.Store
+def forms(events: list[Event]) -> list[Event]:
+    """Return an event of each form: its phase, keys, types of values, and signs of its times."""
+    return list(
+        {
+            (
+                *(e["ph"], e.get("ts", 0) < 0, e.get("dur", 0) < 0),
+                *((key, type(value)) for key, value in e.items()),
+            ): e
+            for e in events
+        }.values()
+    )
+
+
+def test_a_whole_run_is_the_same_when_it_is_added_again(
+    exported_store: Path, command: Command, store: ingest.Store, tmp_path: Path
 ) -> None:
-    run_id = ingest.Store(exported_store).find(run)
+    for run in RUNS:
+        events = Export(command, tmp_path / f"{run}.json")(run, store=exported_store)
+        jsonschema.Draft202012Validator(SCHEMA).validate({"traceEvents": forms(events)})
+    store.add(tmp_path)
+    with ingest.connect(exported_store) as recorded, ingest.connect(store.path) as again:
+        for run in RUNS:
+            run_id = ingest.Store(exported_store).find(run)
+            whole = "run_id = $1"
+            assert differing(recorded, whole, [run_id], again, run, ALL_COLUMNS) == 0, run
+            count = "SELECT count(*) FROM events WHERE run_id = $1"
+            expected = recorded.execute(count, [run_id]).fetchall()
+            assert again.sql(f"SELECT count(*) {events_of(run)}").fetchall() == expected, run
+
+
+def test_an_interval_contains_all_its_events(
+    exported_store: Path, command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
+    intervals = {}
     with ingest.connect(exported_store) as recorded:
-        [(first, last)] = recorded.execute(
-            "SELECT min(start_ns), max(start_ns + dur_ns) FROM events WHERE run_id = $1", [run_id]
-        ).fetchall()
-        since, until = first + (last - first) // 3, first + (last - first) // 2
-        export(run, "--from", str(since), "--to", str(until), store=exported_store)
-        store.add(export.file)
+        for run in RUNS_TO_CUT:
+            run_id = ingest.Store(exported_store).find(run)
+            [(first, last)] = recorded.execute(
+                "SELECT min(start_ns), max(start_ns + dur_ns) FROM events WHERE run_id = $1",
+                [run_id],
+            ).fetchall()
+            since, until = first + (last - first) // 3, first + (last - first) // 2
+            export = Export(command, tmp_path / f"{run}.json")
+            export(run, "--from", str(since), "--to", str(until), store=exported_store)
+            intervals[run] = [run_id, since, until]
+        store.add(tmp_path)
+        again = ingest.connect(store.path)
         inside = "run_id = $1 AND start_ns < $3 AND start_ns + dur_ns > $2"
-        assert differing(recorded, inside, [run_id, since, until], store) == 0
         # Kernels keep their launches, and kernels launched in the interval are included.
         launched = (
             "run_id = $1 AND event_id IN (SELECT unnest([event_id, launch_id]) FROM kernels WHERE "
             "run_id = $1 AND ((start_ns < $3 AND start_ns + dur_ns > $2) OR "
             "(launch_ns < $3 AND launch_ns + launch_dur_ns > $2)))"
         )
-        assert differing(recorded, launched, [run_id, since, until], store) == 0
+        for run, interval in intervals.items():
+            assert differing(recorded, inside, interval, again, run) == 0, run
+            assert differing(recorded, launched, interval, again, run) == 0, run
 
 
 def test_every_arrow_has_its_events(exported_store: Path, export: Export) -> None:

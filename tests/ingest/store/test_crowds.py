@@ -53,24 +53,24 @@ def test_concurrent_adds_of_the_same_content_make_one_run(
     trace: Callable[[int], Path], store: ingest.Store
 ) -> None:
     path = trace(0)
-    adding = [start("add", path, "--name", f"n{i}", "--store", store.path) for i in range(4)]
+    adding = [start("add", path, "--name", f"n{i}", "--store", store.path) for i in range(3)]
     outs = assert_all_succeed(adding)
     [run_id] = store.run_ids()
     assert sum(out.startswith(f"{run_id}  (") for out in outs) == 1
-    assert sum(f"already in the store as {run_id}" in out for out in outs) == 3
+    assert sum(f"already in the store as {run_id}" in out for out in outs) == 2
 
 
 def test_processes_that_create_one_store_together_all_add_their_runs(
     trace: Callable[[int], Path], tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    paths = [trace(number) for number in range(10)]
+    paths = [trace(number) for number in range(6)]
     assert_all_succeed([start("add", path, "--store", store) for path in paths])
     assert [run_id.rpartition("-")[0] for run_id in ingest.Store(store).run_ids()] == [
         path.stem for path in paths
     ]
     durations = ingest.connect(store).sql("SELECT dur_ns FROM events ORDER BY ALL").fetchall()
-    assert durations == [(1000 * (number + 1),) for number in range(10)]
+    assert durations == [(1000 * (number + 1),) for number in range(len(paths))]
     assert is_at_rest(store)
 
 
@@ -92,7 +92,7 @@ def test_readers_see_complete_runs_while_others_are_added_and_removed(
     for thread in changing:
         thread.start()
     try:
-        for _ in range(200):
+        for _ in range(100):
             rows = retry_if_removed(
                 lambda: connection.sql("SELECT run_id, dur_ns FROM events").fetchall()
             )
@@ -101,7 +101,6 @@ def test_readers_see_complete_runs_while_others_are_added_and_removed(
         outs = assert_all_succeed(
             [
                 start(*arguments, "--store", store.path)
-                for _ in range(2)
                 for arguments in (["sql", "FROM ops"], ["list"], ["show", kept], ["top", kept])
             ]
         )
@@ -124,7 +123,7 @@ def test_a_read_is_retried_if_the_index_is_replaced_meanwhile(
     store.add(trace(0))
     index = store.path / "index.parquet"
     few = index.read_bytes()
-    for number in range(1, 4):
+    for number in range(1, 3):
         store.add(trace(number))
     many = index.read_bytes()
     connection = ingest.connect(store.path)
@@ -140,11 +139,11 @@ def test_a_read_is_retried_if_the_index_is_replaced_meanwhile(
     replacing = Thread(target=replace)
     replacing.start()
     try:
-        for _ in range(300):
+        for _ in range(150):
             rows = retry_if_removed(
                 lambda: connection.sql("SELECT run_id, name FROM runs").fetchall()
             )
-            assert len(rows) in (1, 4)
+            assert len(rows) in (1, 3)
     finally:
         over.set()
         replacing.join()

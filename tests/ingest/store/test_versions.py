@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import tarfile
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -93,15 +94,32 @@ def test_labels_of_an_old_run_can_be_changed(old: Path, command: Command) -> Non
     [(run_id, name, _, tags, *_), _] = values(old)
     assert (run_id, name, tags) == ("first-5412a757", "other", {"c": "d"})
     assert "run `ingest upgrade`" in command("edit", "first", "--note", "x").err
-    assert command("upgrade").code == 0
+    assert command("upgrade", run_id).code == 0
     [(_, name, _, tags, *_), _] = values(old)
     assert (name, tags) == ("other", {"c": "d"})
 
 
-def add_run_of_another_version(traces: Traces, changes: dict[str, str]) -> str:
-    """Add a run of one event, and change its tables as if another version had written them."""
-    run_id = traces.store.add(traces.write([EVENT], name="other")).run_id
-    run = traces.store.run_path(run_id)
+@pytest.fixture(scope="module")
+def runs_of_one_event(shared_traces: Traces) -> Path:
+    """A store of the runs `one`, `ours` and `other`. Tests copy it."""
+    for name, dur in (("one", 3), ("ours", 2), ("other", 1)):
+        shared_traces.add([{**EVENT, "name": name, "dur": dur}], name)
+    return shared_traces.store.path
+
+
+@pytest.fixture
+def copied(runs_of_one_event: Path, tmp_path: Path) -> ingest.Store:
+    """A copy of the store, for exclusive use by the test."""
+    return ingest.Store(shutil.copytree(runs_of_one_event, tmp_path / "copied"))
+
+
+def change_to_another_version(store: ingest.Store, changes: dict[str, str]) -> str:
+    """Change the tables of the run `other` as if another version had written them.
+
+    Return its id.
+    """
+    run_id = store.find("other")
+    run = store.run_path(run_id)
     other = run.parent.with_name(OTHER)
     other.mkdir(exist_ok=True)
     shutil.copytree(run.parent / "run_id=~empty", other / "run_id=~empty")
@@ -134,21 +152,25 @@ def _size_and_sha256(file: Path) -> tuple[int, str]:
     ],
 )
 def test_columns_that_a_version_lacks_are_null(
-    table: str, change: str, dur_ns: int, self_ns: int | None, traces: Traces, command: Command
+    table: str,
+    change: str,
+    dur_ns: int,
+    self_ns: int | None,
+    copied: ingest.Store,
+    command: Command,
 ) -> None:
-    traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
-    run_id = add_run_of_another_version(traces, {table: change})
-    connection = ingest.connect(traces.store.path)
-    query = "SELECT run_id, name, dur_ns, self_ns FROM events ORDER BY name"
+    run_id = change_to_another_version(copied, {table: change})
+    connection = ingest.connect(copied.path)
+    query = "SELECT run_id, name, dur_ns, self_ns FROM events ORDER BY dur_ns"
     rows = connection.execute(query).fetchall()
-    assert rows[0] == (run_id, "a", dur_ns, self_ns)
-    assert rows[1][1:] == ("b", 2000, 2000)
-    with duckdb.connect(str(traces.store.path / "catalog.duckdb"), read_only=True) as other:
+    assert rows[0] == (run_id, "other", dur_ns, self_ns)
+    assert [row[1:] for row in rows[1:]] == [("ours", 2000, 2000), ("one", 3000, 3000)]
+    with duckdb.connect(str(copied.path / "catalog.duckdb"), read_only=True) as other:
         assert other.execute(query).fetchall() == rows
-    assert connection.execute("SELECT count(*) FROM run_overview").fetchall() == [(2,)]
-    assert command("upgrade").code == 0
-    assert ingest.connect(traces.store.path).execute(query).fetchall()[0][2:] == (1000, 1000)
-    assert not (traces.store.path / "runs" / OTHER).exists()
+    assert connection.execute("SELECT count(*) FROM run_overview").fetchall() == [(3,)]
+    assert command("upgrade", store=copied.path).code == 0
+    assert ingest.connect(copied.path).execute(query).fetchall()[0][2:] == (1000, 1000)
+    assert not (copied.path / "runs" / OTHER).exists()
 
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
@@ -161,49 +183,51 @@ def test_columns_that_a_version_lacks_are_null(
     ids=["renamed", "retyped"],
 )
 def test_runs_with_incompatible_columns_are_left_out_until_upgraded(
-    changes: dict[str, str], traces: Traces, command: Command
+    changes: dict[str, str], copied: ingest.Store, command: Command
 ) -> None:
-    traces.add([{**EVENT, "name": "b", "dur": 2}], name="ours")
-    run_id = add_run_of_another_version(traces, changes)
+    run_id = change_to_another_version(copied, changes)
     for arguments in (["list"], ["sql", "FROM runs"], ["show", "ours"]):
-        done = command(*arguments)
+        done = command(*arguments, store=copied.path)
         assert done.code == 0
         assert done.err == (
             f"warning: run {run_id} is left out: written by a version of tracehouse with other "
             "columns; run `ingest upgrade`\n"
         )
         assert run_id not in done.out
-    assert command("show", run_id).code == 1
+    assert command("show", run_id, store=copied.path).code == 1
     query = "SELECT name FROM events ORDER BY name"
-    assert ingest.connect(traces.store.path).execute(query).fetchall() == [("b",)]
-    assert command("upgrade").code == 0
-    assert ingest.connect(traces.store.path).execute(query).fetchall() == [("a",), ("b",)]
+    assert ingest.connect(copied.path).execute(query).fetchall() == [("one",), ("ours",)]
+    assert command("upgrade", store=copied.path).code == 0
+    assert ingest.connect(copied.path).execute(query).fetchall() == [
+        ("one",), ("other",), ("ours",),
+    ]  # fmt: skip
 
 
 def test_a_run_of_another_logic_is_rebuilt_in_its_directory(
-    traces: Traces, command: Command
+    copied: ingest.Store, command: Command
 ) -> None:
-    run_id = traces.store.add(traces.write([EVENT])).run_id
-    directory = traces.store.run_path(run_id)
+    run_id = copied.find("one")
+    directory = copied.run_path(run_id)
     manifest = json.loads((directory / "manifest.json").read_text())
     (directory / "manifest.json").write_text(json.dumps(manifest | {"logic_version": OTHER}))
     (directory / "stray").touch()
-    assert command("upgrade", run_id).out == f"rebuilt {run_id}\n"
+    assert command("upgrade", run_id, store=copied.path).out == f"rebuilt {run_id}\n"
     assert json.loads((directory / "manifest.json").read_text()) == manifest
     assert not (directory / "stray").exists()
-    assert command("upgrade", run_id).out == f"up to date: {run_id}\n"
+    assert command("upgrade", run_id, store=copied.path).out == f"up to date: {run_id}\n"
 
 
-def test_a_comparison_of_different_versions_has_a_warning(traces: Traces, command: Command) -> None:
-    for name, dur in (("one", 3), ("two", 2)):
-        traces.add([{**EVENT, "dur": dur}], name=name)
-    assert "versions of tracehouse" not in command("diff", "one", "two").err
-    add_run_of_another_version(traces, {"runs": "* REPLACE ('other' AS logic_version)"})
-    found = command("diff", "one", "other")
+def test_a_comparison_of_different_versions_has_a_warning(
+    copied: ingest.Store, command: Command
+) -> None:
+    diff = partial(command, "diff", store=copied.path)
+    assert "versions of tracehouse" not in diff("one", "ours").err
+    change_to_another_version(copied, {"runs": "* REPLACE ('other' AS logic_version)"})
+    found = diff("one", "other")
     assert f"Different versions of tracehouse wrote the runs, {sql.logic_version()} and other" in (
         found.err
     )
-    assert "Different versions" not in command("diff", "one", "two").err
+    assert "Different versions" not in diff("one", "ours").err
 
 
 def test_redacted_paths_are_not_stored(traces: Traces, command: Command) -> None:

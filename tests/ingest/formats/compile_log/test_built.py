@@ -367,21 +367,20 @@ STARTS = {  # damaged starts, and the number of their lines that are not blank
 }
 
 
-@pytest.mark.parametrize("start", STARTS)
-def test_a_log_whose_start_is_damaged_is_read_from_its_first_record(start: str, add: Add) -> None:
-    damage, skipped = STARTS[start]
-    lost = "" if damage.endswith("\n") else line({"str": ["lost", 0]})
+def test_a_log_whose_start_is_damaged_is_read_from_its_first_record(add: Add) -> None:
     log = event("0/0", "B", "dynamo", 1e15) + event("0/0", "E", "dynamo", 1e15 + 9)
-    connection = add(compile__log=(damage + lost + log).encode("latin-1", "replace"))
-    lines = f"{skipped} line{'s' * (skipped > 1)}"
-    assert connection.sql("SELECT kind, status, events, warnings FROM sources").fetchall() == [
-        (
-            "compile_log",
-            "ok",
-            2,
-            [f"skipped {lines} before the first record: unreadable"],
-        )
-    ]
-    assert connection.sql("SELECT compile_id, dur_ns FROM compilations").fetchall() == [
-        ("0/0", 9000)
-    ]
+    files = {}
+    for rank, (damage, _) in enumerate(STARTS.values()):
+        lost = "" if damage.endswith("\n") else line({"str": ["lost", 0]})
+        content = (damage + lost + log).encode("latin-1", "replace")
+        files[f"rank{rank}__compile__log"] = content
+    connection = add(**files)
+    query = "SELECT kind, status, events, warnings FROM sources ORDER BY rank"
+    found = dict(zip(STARTS, connection.sql(query).fetchall(), strict=True))
+    for start, (_, skipped) in STARTS.items():
+        lines = f"{skipped} line{'s' * (skipped > 1)}"
+        warning = f"skipped {lines} before the first record: unreadable"
+        assert found[start] == ("compile_log", "ok", 2, [warning]), start
+    assert connection.sql(
+        "SELECT rank, compile_id, dur_ns FROM compilations ORDER BY rank"
+    ).fetchall() == [(rank, "0/0", 9000) for rank in range(len(STARTS))]

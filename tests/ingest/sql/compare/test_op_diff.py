@@ -14,7 +14,7 @@ import pytest
 
 import ingest
 from tests.builders.diff_traces import FUSED, Call, compiled, eager, trace
-from tests.builders.events import host, kernel
+from tests.builders.events import Event, host, kernel
 from tests.conftest import Traces
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
@@ -100,6 +100,16 @@ def test_rows_add_up_to_the_work_of_both_runs(
         if has_device == (measure == "device"):  # otherwise its metrics are of the device
             assert sums[side == "other"] == total
     assert sums[2] == sums[1] - sums[0]
+
+
+@pytest.fixture(scope="module")
+def flux_by_name(diffs: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of `op_diff` for FLUX by name: replaced operators, times and evidence."""
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    query = "SELECT name, base_ops, base_ns, other_ns, evidence FROM op_diff($base, $other)"
+    for name, *row in ask(diffs, query, TestCompiledFlux.PAIR):
+        found.setdefault(name, []).append(tuple(row))
+    return found
 
 
 class TestCompiledFlux:
@@ -208,21 +218,13 @@ class TestCompiledFlux:
     )  # fmt: skip
     def test_fused_kernels_are_aligned_with_the_operators_they_replaced(
         self,
-        diffs: duckdb.DuckDBPyConnection,
+        flux_by_name: dict[str, list[tuple[Any, ...]]],
         kernel: str,
         replaced: dict[str, int],
         base_ns: int | None,
         other_ns: int,
     ) -> None:
-        found = ask(
-            diffs,
-            f"""
-            SELECT base_ops, base_ns, other_ns, evidence
-            FROM op_diff($base, $other)
-            WHERE name = '{kernel}'
-            """,
-            self.PAIR,
-        )
+        found = flux_by_name[kernel]
         counts: dict[str, float] = {}
         for ops, *_ in found:
             for op in ops:
@@ -409,18 +411,6 @@ def test_batches_of_only_one_run_have_separate_rows(
     assert of_calls + of_time == pytest.approx(other_ns - base_ns)
 
 
-def test_a_row_called_more_often_is_not_slower(traces: Traces) -> None:
-    def repeated(times: int) -> list[dict[str, Any]]:
-        calls = [Call("aten::mm", (10 * n, 8), "gemm", (400 + 100 * n, 50)) for n in range(times)]
-        return trace(calls, 2000, 1)
-
-    connection = added(traces, repeated(2), repeated(8))
-    assert connection.execute(
-        "SELECT status, change_ns, of_calls_ns, of_time_ns, percent FROM op_diff($1, $2)",
-        ids(connection),
-    ).fetchall() == [("more_calls", 300_000, 300_000, 0, 300)]
-
-
 @pytest.mark.parametrize("macro", ["run_diff", "op_diff", "kernel_diff", "module_diff"])
 def test_nothing_is_compared_with_an_unknown_run(
     diffs: duckdb.DuckDBPyConnection, macro: str
@@ -430,7 +420,7 @@ def test_nothing_is_compared_with_an_unknown_run(
         assert diffs.execute(f"FROM {macro}($1, $2)", pair).fetchall() == []
 
 
-def steps(*spans: tuple[int, int]) -> list[dict[str, Any]]:
+def steps(*spans: tuple[int, int]) -> list[Event]:
     """Return steps numbered from 0, each with its start and its length."""
     return [
         host(f"ProfilerStep#{number}", "user_annotation", *span)
@@ -439,7 +429,7 @@ def steps(*spans: tuple[int, int]) -> list[dict[str, Any]]:
 
 
 CALL = ("## Call CompiledFxGraph x ##", "cpu_op", 10, 80)
-HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = {
+HOST_WORK: dict[str, tuple[list[Event], dict[str, tuple[int, int]]]] = {
     "operators and calls that reach into an inner step": (
         [
             *steps((0, 100), (20, 30), (100, 200)),
@@ -495,32 +485,114 @@ HOST_WORK: dict[str, tuple[list[dict[str, Any]], dict[str, tuple[int, int]]]] = 
 }
 
 
+def repeated(times: int) -> list[Event]:
+    """Return a step with equal calls."""
+    calls = [Call("aten::mm", (10 * n, 8), "gemm", (400 + 100 * n, 50)) for n in range(times)]
+    return trace(calls, 2000, 1)
+
+
+def in_one_function(*lengths: int) -> list[Event]:
+    """Return two calls of one function. Their names and shapes are equal, the lengths given."""
+    events = [host("net.py(3): forward", "python_function", 0, 300)]
+    for number, (start, length) in enumerate(zip((10, 150), lengths, strict=True), start=1):
+        events += [
+            host("aten::mul", "cpu_op", start, 20, {"Input Dims": [[8], [8]]}),
+            host("cudaLaunchKernel", "cuda_runtime", start + 5, 5, {"correlation": number}),
+            kernel("mul", start + 12, length, correlation=number),
+        ]
+    return events
+
+
+GRAPH_LAUNCH = host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1})
+GRAPH_OF_OPERATORS = [
+    GRAPH_LAUNCH,
+    kernel("gemm", 20, 10, correlation=1),
+    kernel("mul_kernel", 30, 10, correlation=1),
+]
+GRAPH_WITH_MEMSET = [
+    GRAPH_LAUNCH,
+    kernel("Memset (Device)", 20, 1, "gpu_memset", correlation=1),
+    kernel("gemm", 30, 10, correlation=1),
+    kernel("mul", 40, 10, correlation=1),
+]
+MODULES = [
+    host("nn.Module: Net_0", "python_function", 1, 500),
+    host("nn.Module: Block_0", "python_function", 5, 60),  # mm and mul
+    host("net.py(3): forward", "python_function", 6, 50),
+    host("nn.Module: Block_1", "python_function", 66, 70),  # add and relu
+    host("net.py(3): forward", "python_function", 67, 60),
+]
+# Pairs of small traces. Each pair is a rank of the runs `base` and `other`.
+SMALL: dict[str, tuple[list[Event], list[Event]]] = {
+    "eager and compiled": (eager(), compiled()),
+    "compiled and eager": (compiled(), eager()),
+    "2 and 5 steps": (eager(steps=2), compiled(steps=5)),
+    "10 and 3 steps": (eager(steps=10), eager(steps=3)),
+    "2 and 8 calls": (repeated(2), repeated(8)),
+    "modules": (eager(1) + MODULES, eager(1) + MODULES[::-1]),
+    "calls in one function": (in_one_function(50, 20), in_one_function(10, 60)),
+    "operators and a graph": (eager(1), GRAPH_OF_OPERATORS),
+    "a graph": (GRAPH_WITH_MEMSET, GRAPH_WITH_MEMSET[:3]),
+}
+
+
 @pytest.fixture(scope="module")
-def host_work(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
-    """Runs `base` and `other` with a rank for each trace. Each rank of `other` has more work."""
+def small(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
+    """A store of the runs `base` and `other`, with a rank for each pair of `SMALL`.
+
+    The runs `host base` and `host other` have a rank for each case of `HOST_WORK`. Each rank of
+    `host other` has more work.
+    """
     more = host("aten::mm", "cpu_op", 290, 7)  # not in the median step
-    for name, added in (("base", []), ("other", [more])):
-        run = shared_traces.directory / name
-        run.mkdir()
-        for rank, (events, _) in enumerate(HOST_WORK.values()):
-            info = {"rank": rank}
-            shared_traces.write([*events, *added], f"{name}/rank{rank}", distributedInfo=info)
-        shared_traces.store.add(run)
+    on_host = [(events, [*events, more]) for events, _ in HOST_WORK.values()]
+    for prefix, pairs in (("", list(SMALL.values())), ("host ", on_host)):
+        for side, name in enumerate((f"{prefix}base", f"{prefix}other")):
+            run = shared_traces.directory / name
+            run.mkdir()
+            for rank, pair in enumerate(pairs):
+                info = {"rank": rank}
+                shared_traces.write(pair[side], f"{name}/rank{rank}", distributedInfo=info)
+            shared_traces.store.add(run)
     return ingest.connect(shared_traces.store.path)
 
 
+def id_of(connection: duckdb.DuckDBPyConnection, name: str) -> str:
+    """Return the id of the run of this name."""
+    [(run_id,)] = connection.execute("SELECT run_id FROM runs WHERE name = $1", [name]).fetchall()
+    return str(run_id)
+
+
+def of_pair(connection: duckdb.DuckDBPyConnection, query: str, case: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a query with `$base`, `$other` and `$rank`, those of a pair of `SMALL`."""
+    base, other = (id_of(connection, name) for name in ("base", "other"))
+    parameters = {"base": base, "other": other, "rank": list(SMALL).index(case)}
+    return connection.execute(query, parameters).fetchall()
+
+
+def small_op_diff(connection: duckdb.DuckDBPyConnection, case: str) -> list[tuple[Any, ...]]:
+    """Return what `op_diff` says about a pair of `SMALL`, with the columns of a kind together."""
+    found = of_pair(
+        connection,
+        "SELECT status, name, evidence, base_calls, other_calls, base_kernels, other_kernels, "
+        "base_launches, other_launches, base_ns, other_ns "
+        "FROM op_diff($base, $other, rank := $rank) ORDER BY ALL",
+        case,
+    )
+    return [(*row[:3], row[3:5], row[5:7], row[7:9], row[9:]) for row in found]
+
+
 @pytest.mark.parametrize("case", HOST_WORK)
-def test_the_work_of_a_step_on_a_host(host_work: duckdb.DuckDBPyConnection, case: str) -> None:
+def test_the_work_of_a_step_on_a_host(small: duckdb.DuckDBPyConnection, case: str) -> None:
     """The first step is the median step; the times are µs."""
     rank, expected = list(HOST_WORK).index(case), HOST_WORK[case][1]
-    base, other = ids(host_work)
-    [(step, total)] = host_work.execute(
+    base, other = (id_of(small, name) for name in ("host base", "host other"))
+    [(step, total)] = small.execute(
         "SELECT step, compute_ns + coalesce(compiled_code_ns, 0) FROM run_metrics "
         "WHERE run_id = $1 AND rank = $2",
         [base, rank],
     ).fetchall()
     for macro in ("op_diff", "kernel_diff"):
-        found = host_work.execute(
+        found = small.execute(
             f"SELECT name, base_calls, base_ns, other_ns FROM {macro}($1, $2, rank := {rank})",
             [base, other],
         ).fetchall()
@@ -529,20 +601,24 @@ def test_the_work_of_a_step_on_a_host(host_work: duckdb.DuckDBPyConnection, case
         assert all(ns == other_ns for _, _, ns, other_ns in found), macro
 
 
-def test_the_launch_of_a_graph_counts_with_its_first_kernel(traces: Traces) -> None:
-    events = [
-        host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1}),
-        kernel("Memset (Device)", 20, 1, "gpu_memset", correlation=1),
-        kernel("gemm", 30, 10, correlation=1),
-        kernel("mul", 40, 10, correlation=1),
-    ]
-    connection = added(traces, events, events[:3])
-    launches = dict(
-        connection.execute(
-            "SELECT name, base_launches FROM op_diff($1, $2)", ids(connection)
-        ).fetchall()
+def test_a_row_called_more_often_is_not_slower(small: duckdb.DuckDBPyConnection) -> None:
+    assert of_pair(
+        small,
+        "SELECT status, change_ns, of_calls_ns, of_time_ns, percent "
+        "FROM op_diff($base, $other, rank := $rank)",
+        "2 and 8 calls",
+    ) == [("more_calls", 300_000, 300_000, 0, 300)]
+
+
+def test_the_launch_of_a_graph_counts_with_its_first_kernel(
+    small: duckdb.DuckDBPyConnection,
+) -> None:
+    found = of_pair(
+        small,
+        "SELECT name, base_launches FROM op_diff($base, $other, rank := $rank)",
+        "a graph",
     )
-    assert launches == {"(graph) Memset (Device)": 0, "(graph) gemm": 1, "(graph) mul": 0}
+    assert dict(found) == {"(graph) Memset (Device)": 0, "(graph) gemm": 1, "(graph) mul": 0}
 
 
 @pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "alignment"])
@@ -551,7 +627,7 @@ def test_the_answer_does_not_depend_on_threads(
     diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str], macro: str
 ) -> None:
     answers = set()
-    for threads in (1, 8, 3, 8):
+    for threads in (1, 8, 3):
         diffs.execute(f"SET threads = {threads}")
         answers.add(repr(sorted(ask(diffs, f"FROM {macro}($base, $other)", pair), key=repr)))
 
@@ -584,9 +660,9 @@ def test_ranks_with_compile_logs_are_kept_apart(
             text = text.replace(b"pair.py", b"PAIR.py")
         (run / path.name.replace("rank0", "rank1")).write_bytes(gzip.compress(text))
     store.add(run)
-    store.add(*sampled.files(EAGER))
+    sampled.add(store, EAGER)
     with ingest.connect(store.path) as connection:
-        eager_run, both = ids(connection)
+        eager_run, both = id_of(connection, EAGER), id_of(connection, "two")
         answers = [
             connection.execute(
                 f"SELECT * EXCLUDE (row_id, group_ids) FROM op_diff($1, $2, rank := {side}) "
@@ -612,117 +688,69 @@ def test_ranks_with_compile_logs_are_kept_apart(
 class TestSyntheticPair:
     """Three ops fused into one, one bubble removed, one op slower: `diff_traces`."""
 
-    def test_is_reported_exactly(self, traces: Traces) -> None:
-        connection = added(traces, eager(), compiled())
-
-        assert op_diff(connection) == [
+    def test_is_reported_exactly(self, small: duckdb.DuckDBPyConnection) -> None:
+        assert small_op_diff(small, "eager and compiled") == [
             # status, name, evidence, calls, kernels, launches, ns of either side
             ("fused", FUSED, "fusion", (3, 1), (3, 1), (3, 1), (30_000, 14_000)),
             ("same", "aten::mm", "shapes", (1, 1), (1, 1), (1, 1), (100_000, 100_000)),
             ("same", "aten::softmax", "shapes", (1, 1), (1, 1), (1, 1), (50_000, 50_000)),
             ("slower", "aten::sum", "shapes", (1, 1), (1, 1), (1, 1), (20_000, 30_000)),
         ]
-        ((replaced,),) = connection.execute(
-            "SELECT list_transform(base_ops, LAMBDA op: op.name) FROM op_diff($1, $2) "
-            "WHERE status = 'fused'",
-            ids(connection),
-        ).fetchall()
+        ((replaced,),) = of_pair(
+            small,
+            "SELECT list_transform(base_ops, LAMBDA op: op.name) "
+            "FROM op_diff($base, $other, rank := $rank) WHERE status = 'fused'",
+            "eager and compiled",
+        )
         assert replaced == ["aten::mul", "aten::add", "aten::relu"]
 
-    def test_with_swapped_runs_the_fused_kernel_belongs_to_the_first(self, traces: Traces) -> None:
-        connection = added(traces, compiled(), eager())
-
+    def test_with_swapped_runs_the_fused_kernel_belongs_to_the_first(
+        self, small: duckdb.DuckDBPyConnection
+    ) -> None:
         fused = ("fused", FUSED, "fusion", (1, 3), (1, 3), (1, 3), (14_000, 30_000))
-        assert fused in op_diff(connection)
+        assert fused in small_op_diff(small, "compiled and eager")
 
-    def test_metrics_are_per_step_whatever_the_number_of_steps(self, traces: Traces) -> None:
-        connection = added(traces, eager(steps=2), compiled(steps=5))
-
-        assert [row[6] for row in op_diff(connection)] == [
+    def test_metrics_are_per_step_whatever_the_number_of_steps(
+        self, small: duckdb.DuckDBPyConnection
+    ) -> None:
+        assert [row[6] for row in small_op_diff(small, "2 and 5 steps")] == [
             (30_000, 14_000), (100_000, 100_000), (50_000, 50_000), (20_000, 30_000),
         ]  # fmt: skip
 
-    def test_equal_calls_are_the_same_whatever_the_number_of_steps(self, traces: Traces) -> None:
-        connection = added(traces, eager(steps=10), eager(steps=3))
+    def test_equal_calls_are_the_same_whatever_the_number_of_steps(
+        self, small: duckdb.DuckDBPyConnection
+    ) -> None:
+        assert {row[0] for row in small_op_diff(small, "10 and 3 steps")} == {"same"}
 
-        assert {row[0] for row in op_diff(connection)} == {"same"}
-
-    def test_classes_of_modules_add_up_inside_out(self, traces: Traces) -> None:
-        frames = [
-            host("nn.Module: Net_0", "python_function", 1, 500),
-            host("nn.Module: Block_0", "python_function", 5, 60),  # mm and mul
-            host("net.py(3): forward", "python_function", 6, 50),
-            host("nn.Module: Block_1", "python_function", 66, 70),  # add and relu
-            host("net.py(3): forward", "python_function", 67, 60),
-        ]
-        connection = added(traces, eager(1) + frames, eager(1) + frames[::-1])
-
-        found = connection.execute(
+    def test_classes_of_modules_add_up_inside_out(self, small: duckdb.DuckDBPyConnection) -> None:
+        found = of_pair(
+            small,
             "SELECT module, parent, whole_base_calls, whole_base_ns, base_ns "
-            "FROM module_diff($1, $2) ORDER BY module",
-            ids(connection),
-        ).fetchall()
+            "FROM module_diff($base, $other, rank := $rank) ORDER BY module",
+            "modules",
+        )
         assert found == [
             ("Net", None, 6, 200_000, 70_000),
             ("Net/Block", "Net", 4, 130_000, 130_000),
         ]
 
 
-def test_calls_of_a_function_are_aligned_by_their_position_in_it(traces: Traces) -> None:
-    """Two `mul` of one function stay apart; their names and shapes are equal."""
-
-    def trace(first: int, second: int) -> list[dict[str, Any]]:
-        events = [host("net.py(3): forward", "python_function", 0, 300)]
-        for number, (start, length) in enumerate([(10, first), (150, second)], start=1):
-            link = {"correlation": number}
-            events += [
-                host("aten::mul", "cpu_op", start, 20, {"Input Dims": [[8], [8]]}),
-                host("cudaLaunchKernel", "cuda_runtime", start + 5, 5, link),
-                {**host("mul", "kernel", start + 12, length, {**link, "device": 0, "stream": 7}),
-                 "pid": 0, "tid": 7},
-            ]  # fmt: skip
-        return events
-
-    connection = added(traces, trace(50, 20), trace(10, 60))
-
-    assert [row[:3] + row[6:] for row in op_diff(connection)] == [
+def test_calls_of_a_function_are_aligned_by_their_position_in_it(
+    small: duckdb.DuckDBPyConnection,
+) -> None:
+    """Two `mul` of one function stay apart."""
+    found = small_op_diff(small, "calls in one function")
+    assert [row[:3] + row[6:] for row in found] == [
         ("faster", "aten::mul", "source", (50_000, 10_000)),
         ("slower", "aten::mul", "source", (20_000, 60_000)),
     ]
 
 
-def test_kernels_of_a_graph_are_aligned_with_operators_that_launched_them(traces: Traces) -> None:
-    launch = host("cudaGraphLaunch", "cuda_runtime", 10, 5, {"correlation": 1})
-    kernels = [
-        {**host(name, "kernel", start, 10, {"correlation": 1, "device": 0, "stream": 7}),
-         "pid": 0, "tid": 7}
-        for name, start in [("gemm", 20), ("mul_kernel", 30)]
-    ]  # fmt: skip
-    connection = added(traces, eager(1), [launch, *kernels])
-
-    found = {row[1]: row for row in op_diff(connection)}
+def test_kernels_of_a_graph_are_aligned_with_operators_that_launched_them(
+    small: duckdb.DuckDBPyConnection,
+) -> None:
+    found = {row[1]: row for row in small_op_diff(small, "operators and a graph")}
     assert found["(graph) gemm"] == (
         "faster", "(graph) gemm", "kernel", (1, 1), (1, 1), (1, 1), (100_000, 10_000),
     )  # fmt: skip
     assert found["(graph) mul_kernel"][4:6] == ((1, 1), (1, 0))  # the graph was launched once
-
-
-def added(
-    traces: Traces, base: list[dict[str, Any]], other: list[dict[str, Any]]
-) -> duckdb.DuckDBPyConnection:
-    """Add the two traces as runs `base` and `other`, and return a connection to the store."""
-    traces.add(base, "base")
-    return traces.add(other, "other")
-
-
-def ids(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    return [row[0] for row in rows(connection, "SELECT run_id FROM runs ORDER BY name")]
-
-
-def op_diff(connection: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
-    found = connection.execute(
-        "SELECT status, name, evidence, base_calls, other_calls, base_kernels, other_kernels, "
-        "base_launches, other_launches, base_ns, other_ns FROM op_diff($1, $2) ORDER BY ALL",
-        ids(connection),
-    ).fetchall()
-    return [(*row[:3], row[3:5], row[5:7], row[7:9], row[9:]) for row in found]

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import duckdb
@@ -45,9 +46,9 @@ def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None,
     return found
 
 
-def parts_of(traces: Traces, *events: Event) -> dict[Cell, dict[str, int]]:
-    """Return cell → part → µs, for one call on one device."""
-    [parts] = found_parts(traces.add(list(events))).values()
+def parts_of(connection: duckdb.DuckDBPyConnection) -> dict[Cell, dict[str, int]]:
+    """Return cell → part → µs, for a trace with one call on one device."""
+    [parts] = found_parts(connection).values()
     return {cell: {part: ns // 1000 for part, ns in found.items()} for cell, found in parts.items()}
 
 
@@ -60,225 +61,6 @@ def nonzero(parts: dict[tuple[int | None, int], Cells]) -> dict[Any, Any]:
         for part, ns in times.items()
         if ns
     }
-
-
-def test_a_call_is_divided_by_stage_step_and_block(traces: Traces) -> None:
-    events = [*CALL, op("aten::mm", 12, 3), op("aten::mm", 36, 2), op("aten::mm", 41, 2, tid=2)]
-    found = cells(traces.add(events), "occurrences, host_ns // 1000, operators, peak_bytes")
-    assert {known for *_, known in found.values()} == {None}
-    assert {cell: tuple(row[:3]) for cell, row in found.items()} == {
-        ("other", None, None): (1, 10 + 10 + 10 + 5, 0),
-        ("encode", None, None): (1, 10, 1),
-        ("denoise", None, None): (1, 1, 0),
-        ("denoise", 0, None): (1, 4, 0),
-        ("denoise", 0, "Double"): (2, 10, 2),
-        ("denoise", 0, "Single"): (1, 5, 0),
-        ("denoise", 1, None): (1, 10, 0),
-        ("denoise", 1, "Double"): (1, 10, 0),
-        ("decode", None, None): (1, 15, 0),
-    }
-
-
-def test_labels_outside_calls_are_ignored(traces: Traces) -> None:
-    """The stages of a call that began before the recording are in no recorded call."""
-    connection = traces.add(
-        [
-            *(mark("stage: decode", 0, 10), mark("block: A", 12, 5), op("aten::mm", 13, 2)),
-            *(mark("pipeline: A", 20, 5), mark("stage: 1", 21, 3)),
-        ]
-    )
-    rows = connection.sql("SELECT pipeline, call, stage, host_ns FROM stages").fetchall()
-    assert rows == [("A", 1, "other", 5000)]
-
-
-def test_the_outermost_of_nested_pipelines_counts(traces: Traces) -> None:
-    inner = [mark("pipeline: Inner", 20, 50), mark("stage: encode", 25, 10)]
-    connection = traces.add(
-        [mark("pipeline: Outer", 0, 90), mark("stage: denoise", 10, 70), *inner]
-    )
-    assert connection.sql("SELECT DISTINCT pipeline, call FROM stages").fetchall() == [("Outer", 1)]
-    assert cells(connection, "host_ns // 1000") == {
-        ("other", None, None): 20,
-        ("denoise", None, None): 60,
-        ("encode", None, None): 10,
-    }
-
-
-def test_calls_are_numbered_per_file(traces: Traces) -> None:
-    directory = traces.directory / "run"
-    directory.mkdir()
-    for name, starts in (("one", (0, 20)), ("two", (40,))):
-        traces.write([mark("pipeline: A", start, 10) for start in starts], f"run/{name}-rank0")
-    traces.store.add(directory)
-    with ingest.connect(traces.store.path) as connection:
-        rows = connection.sql("SELECT rank, start_ns // 1000, call FROM stages ORDER BY ALL")
-        assert rows.fetchall() == [(0, 0, 1), (0, 20, 2), (0, 40, 1)]
-
-
-def test_a_step_that_outlasts_the_loop_ends_with_it(traces: Traces) -> None:
-    """This happens if a pipeline fails in its loop."""
-    connection = traces.add(
-        [
-            mark("ProfilerStep#0", 5, 20),
-            mark("pipeline: A", 10, 50),
-            mark("stage: denoise", 20, 20),
-            mark("ProfilerStep#1", 30, 60),
-        ]
-    )
-    assert cells(connection, "host_ns // 1000") == {
-        ("other", None, None): 30,
-        ("denoise", None, None): 10,
-        ("denoise", 1, None): 10,
-    }
-
-
-def test_parts_of_a_call_on_a_device(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        *CALL,
-        *launched("before", -20, -10, 15),
-        *launched("text", 12, 15, 10),
-        *launched("double", 36, 40, 5),
-        *launched("of another thread", 56, 60, 5, tid=2),
-        *launched("image", 81, 110, 10),
-        *launched("after", 130, 140, 10),
-    )
-    assert found == {
-        ("other", None, None): {"lead": 10},
-        ("encode", None, None): {"lead": 5, "compute": 10},
-        ("denoise", 0, "Double"): {"idle": 15, "compute": 5},
-        ("denoise", 1, "Double"): {"idle": 15, "compute": 5},
-        ("decode", None, None): {"idle": 45, "compute": 10},
-    }
-    assert sum(sum(parts.values()) for parts in found.values()) == 120
-
-
-def test_a_device_that_a_call_does_not_use_waits_during_the_entire_call(traces: Traces) -> None:
-    connection = traces.add([*CALL, *launched("k", 12, 15, 85), *launched("k", 150, 160, 5, 1, 1)])
-    found = found_parts(connection)
-    assert found[0, 1]["encode", None, None]["compute"] == 85_000
-    assert {part for parts in found[1, 1].values() for part in parts} == {"lead"}
-    assert sum(parts["lead"] for parts in found[1, 1].values()) == 100_000
-
-
-def test_parts_of_a_call_on_a_host(traces: Traces) -> None:
-    found = parts_of(
-        traces,
-        mark("pipeline: A", 0, 50),
-        mark("stage: encode", 10, 20),
-        op("aten::mm", 5, 10),
-        op("aten::mm", 12, 8, tid=2),
-        op("aten::mm", 25, 10),
-    )
-    assert found == {
-        ("other", None, None): {"lead": 5, "compute": 5 + 5, "tail": 15},
-        ("encode", None, None): {"compute": 5 + 8 + 5, "overlap": -3, "idle": 5},
-    }
-
-
-def test_peak_memory_is_measured_during_each_stage(traces: Traces) -> None:
-    def memory(ts: float, change: int, total: int) -> Event:
-        args = {"Total Allocated": total, "Bytes": change, "Addr": ts, "Device Type": 0}
-        return {
-            "ph": "i",
-            "cat": "cpu_instant_event",
-            "name": "[memory]",
-            "pid": 1,
-            "tid": 1,
-            "ts": ts,
-            "args": {**args, "Device Id": -1, "Ev Idx": 1, "Total Reserved": 0},
-        }
-
-    changes = [memory(5, 100, 100), memory(12, 50, 150), memory(18, -50, 100), memory(90, 10, 110)]
-    found = cells(traces.add([*CALL, *changes]), "peak_bytes")
-    expected = {"other": 100, "encode": 150, "denoise": 100, "decode": 110}
-    assert found == {cell: expected[cell[0]] for cell in found}
-
-
-def test_the_summary_shows_the_median_call(traces: Traces, command: Command) -> None:
-    calls = [mark("pipeline: A", start, length) for start, length in ((0, 30), (40, 20), (70, 99))]
-    stages = [mark("stage: decode", 5, 5), mark("stage: denoise", 75, 50)]
-    connection = traces.add(
-        [*calls, *stages, mark("block: B", 80, 10), mark("block: B", 95, 10), op("mm", 1, 2)]
-    )
-    columns = "level, stage, block_class, call, calls, occurrences, wall_ns // 1000"
-    assert connection.sql(f"SELECT {columns} FROM stage_summary").fetchall() == [
-        ("call", None, None, 1, 3, None, 30),
-        ("stage", "decode", None, 1, 3, 1, 5),
-        ("stage", "other", None, 1, 3, 1, 25),
-    ]
-    assert "decode" in command("show", "trace").out
-
-
-def test_runs_are_compared_by_stage_and_block(traces: Traces) -> None:
-    traces.add([*CALL, op("mm", 1, 2)], "base")
-    shorter = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40)]
-    connection = traces.add([*shorter, mark("block: New", 10, 25), op("mm", 1, 2)], "other")
-    ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
-    rows = connection.execute(
-        "SELECT level, stage, block_class, base_ns // 1000, other_ns // 1000, change_ns // 1000 "
-        "FROM stage_diff($1, $2)",
-        [ids["base"], ids["other"]],
-    ).fetchall()
-    assert rows == [
-        ("call", None, None, 100, 40, -60),
-        ("stage", "encode", None, 10, 0, -10),
-        ("stage", "denoise", None, 40, 40, 0),
-        ("block", "denoise", "New", 0, 25, 25),
-        ("block", "denoise", "Double", 20, 0, -20),
-        ("block", "denoise", None, 15, 15, 0),
-        ("block", "denoise", "Single", 5, 0, -5),
-        ("stage", "decode", None, 15, 0, -15),
-        ("stage", "other", None, 35, 0, -35),
-    ]
-
-
-def test_blocks_are_null_if_a_run_has_no_labels_of_blocks(traces: Traces) -> None:
-    """A denoiser that is compiled as a whole has none."""
-    traces.add([*CALL, op("mm", 1, 2)], "base")
-    compiled = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40), op("mm", 1, 2)]
-    connection = traces.add(compiled, "other")
-    ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
-    rows = connection.execute(
-        "SELECT block_class, base_ns // 1000, other_ns, change_ns, percent, other_idle_ns "
-        "FROM stage_diff($1, $2) WHERE level = 'block'",
-        [ids["base"], ids["other"]],
-    ).fetchall()
-    assert rows == [
-        ("Double", 20, None, None, None, None),
-        (None, 15, None, None, None, None),
-        ("Single", 5, None, None, None, None),
-    ]
-
-
-def wrong_sums(connection: duckdb.DuckDBPyConnection) -> list[Any]:
-    """Return the rows whose stages do not add up to their call, or blocks to their stage."""
-    return connection.sql(
-        """
-        WITH sums AS (
-            SELECT
-                call,
-                device,
-                level,
-                if(level = 'block', stage, level) AS whole,
-                sum(wall_ns) AS wall_ns,
-                sum(host_ns) AS host_ns,
-                sum(busy_ns + idle_ns + waiting_ns) AS all_ns
-            FROM stage_summary GROUP BY ALL
-        ), wholes AS (
-            SELECT call, device, 'block' AS level, stage AS whole, wall_ns, host_ns
-            FROM stage_summary WHERE level = 'stage'
-            UNION ALL
-            SELECT call, device, unnest(['stage', 'call']), unnest(['stage', 'call']), wall_ns,
-                host_ns
-            FROM stage_calls
-        )
-        FROM sums JOIN wholes USING (call, level, whole)
-        WHERE sums.device IS NOT DISTINCT FROM wholes.device
-            AND (sums.wall_ns, sums.host_ns, sums.all_ns)
-                <> (wholes.wall_ns, wholes.host_ns, wholes.wall_ns)
-        """
-    ).fetchall()
 
 
 def random_call(rng: random.Random, start: int, step: int) -> tuple[list[Event], int]:
@@ -330,10 +112,260 @@ def random_trace(rng: random.Random, has_device: bool) -> list[Event]:
     return events
 
 
-@pytest.mark.parametrize(("seed", "has_device"), [(0, True), (1, True), (2, False)])
-def test_random_calls_equal_plain_python(seed: int, has_device: bool, traces: Traces) -> None:
-    events = random_trace(random.Random(seed), has_device)
-    connection = traces.add(events)
+def memory(ts: float, change: int, total: int) -> Event:
+    """Return a change of the memory in use."""
+    args = {"Total Allocated": total, "Bytes": change, "Addr": ts, "Device Type": 0}
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": 1,
+        "ts": ts,
+        "args": {**args, "Device Id": -1, "Ev Idx": 1, "Total Reserved": 0},
+    }
+
+
+# Traces by name. Those on a host are the ranks of one run, and those on a device of another.
+ON_HOST: dict[str, list[Event]] = {
+    "a call": [*CALL, op("aten::mm", 12, 3), op("aten::mm", 36, 2), op("aten::mm", 41, 2, tid=2)],
+    "labels outside calls": [
+        *(mark("stage: decode", 0, 10), mark("block: A", 12, 5), op("aten::mm", 13, 2)),
+        *(mark("pipeline: A", 20, 5), mark("stage: 1", 21, 3)),
+    ],
+    "nested pipelines": [
+        *(mark("pipeline: Outer", 0, 90), mark("stage: denoise", 10, 70)),
+        *(mark("pipeline: Inner", 20, 50), mark("stage: encode", 25, 10)),
+    ],
+    "a step that outlasts the loop": [
+        mark("ProfilerStep#0", 5, 20),
+        mark("pipeline: A", 10, 50),
+        mark("stage: denoise", 20, 20),
+        mark("ProfilerStep#1", 30, 60),
+    ],
+    "parts of a call": [
+        mark("pipeline: A", 0, 50),
+        mark("stage: encode", 10, 20),
+        op("aten::mm", 5, 10),
+        op("aten::mm", 12, 8, tid=2),
+        op("aten::mm", 25, 10),
+    ],
+    "memory": [
+        *(*CALL, memory(5, 100, 100), memory(12, 50, 150)),
+        *(memory(18, -50, 100), memory(90, 10, 110)),
+    ],
+    "random 2": random_trace(random.Random(2), has_device=False),
+}
+ON_DEVICE: dict[str, list[Event]] = {
+    "parts of a call on a device": [
+        *CALL,
+        *launched("before", -20, -10, 15),
+        *launched("text", 12, 15, 10),
+        *launched("double", 36, 40, 5),
+        *launched("of another thread", 56, 60, 5, tid=2),
+        *launched("image", 81, 110, 10),
+        *launched("after", 130, 140, 10),
+    ],
+    "an unused device": [*CALL, *launched("k", 12, 15, 85), *launched("k", 150, 160, 5, 1, 1)],
+    "random 0": random_trace(random.Random(0), has_device=True),
+    "random 1": random_trace(random.Random(1), has_device=True),
+}
+Rows = Callable[[str], duckdb.DuckDBPyConnection]
+
+
+@pytest.fixture(scope="module")
+def rows_of(shared_traces: Traces) -> Rows:
+    """A function that returns a connection. Its relations of stages have the rows of one trace."""
+    places = {}
+    for run, group in (("host", ON_HOST), ("device", ON_DEVICE)):
+        directory = shared_traces.directory / run
+        directory.mkdir()
+        for rank, events in enumerate(group.values()):
+            shared_traces.write(events, f"{run}/rank{rank}", distributedInfo={"rank": rank})
+        run_id = shared_traces.store.add(directory).run_id
+        places |= {name: (run_id, rank) for rank, name in enumerate(group)}
+
+    def connected(name: str) -> duckdb.DuckDBPyConnection:
+        run_id, rank = places[name]
+        connection = ingest.connect(shared_traces.store.path)
+        for view in ("stages", "stage_parts", "stage_calls", "stage_summary"):
+            condition = f"run_id = '{run_id}' AND rank = {rank}"
+            connection.execute(f"CREATE TEMP TABLE {view} AS FROM {view} WHERE {condition}")
+        return connection
+
+    return connected
+
+
+def test_a_call_is_divided_by_stage_step_and_block(rows_of: Rows) -> None:
+    found = cells(rows_of("a call"), "occurrences, host_ns // 1000, operators, peak_bytes")
+    assert {known for *_, known in found.values()} == {None}
+    assert {cell: tuple(row[:3]) for cell, row in found.items()} == {
+        ("other", None, None): (1, 10 + 10 + 10 + 5, 0),
+        ("encode", None, None): (1, 10, 1),
+        ("denoise", None, None): (1, 1, 0),
+        ("denoise", 0, None): (1, 4, 0),
+        ("denoise", 0, "Double"): (2, 10, 2),
+        ("denoise", 0, "Single"): (1, 5, 0),
+        ("denoise", 1, None): (1, 10, 0),
+        ("denoise", 1, "Double"): (1, 10, 0),
+        ("decode", None, None): (1, 15, 0),
+    }
+
+
+def test_labels_outside_calls_are_ignored(rows_of: Rows) -> None:
+    """The stages of a call that began before the recording are in no recorded call."""
+    query = "SELECT pipeline, call, stage, host_ns FROM stages"
+    rows = rows_of("labels outside calls").sql(query).fetchall()
+    assert rows == [("A", 1, "other", 5000)]
+
+
+def test_the_outermost_of_nested_pipelines_counts(rows_of: Rows) -> None:
+    connection = rows_of("nested pipelines")
+    assert connection.sql("SELECT DISTINCT pipeline, call FROM stages").fetchall() == [("Outer", 1)]
+    assert cells(connection, "host_ns // 1000") == {
+        ("other", None, None): 20,
+        ("denoise", None, None): 60,
+        ("encode", None, None): 10,
+    }
+
+
+def test_calls_are_numbered_per_file(traces: Traces) -> None:
+    directory = traces.directory / "run"
+    directory.mkdir()
+    for name, starts in (("one", (0, 20)), ("two", (40,))):
+        traces.write([mark("pipeline: A", start, 10) for start in starts], f"run/{name}-rank0")
+    traces.store.add(directory)
+    with ingest.connect(traces.store.path) as connection:
+        rows = connection.sql("SELECT rank, start_ns // 1000, call FROM stages ORDER BY ALL")
+        assert rows.fetchall() == [(0, 0, 1), (0, 20, 2), (0, 40, 1)]
+
+
+def test_a_step_that_outlasts_the_loop_ends_with_it(rows_of: Rows) -> None:
+    """This happens if a pipeline fails in its loop."""
+    assert cells(rows_of("a step that outlasts the loop"), "host_ns // 1000") == {
+        ("other", None, None): 30,
+        ("denoise", None, None): 10,
+        ("denoise", 1, None): 10,
+    }
+
+
+def test_parts_of_a_call_on_a_device(rows_of: Rows) -> None:
+    found = parts_of(rows_of("parts of a call on a device"))
+    assert found == {
+        ("other", None, None): {"lead": 10},
+        ("encode", None, None): {"lead": 5, "compute": 10},
+        ("denoise", 0, "Double"): {"idle": 15, "compute": 5},
+        ("denoise", 1, "Double"): {"idle": 15, "compute": 5},
+        ("decode", None, None): {"idle": 45, "compute": 10},
+    }
+    assert sum(sum(parts.values()) for parts in found.values()) == 120
+
+
+def test_a_device_that_a_call_does_not_use_waits_during_the_entire_call(rows_of: Rows) -> None:
+    found = found_parts(rows_of("an unused device"))
+    assert found[0, 1]["encode", None, None]["compute"] == 85_000
+    assert {part for parts in found[1, 1].values() for part in parts} == {"lead"}
+    assert sum(parts["lead"] for parts in found[1, 1].values()) == 100_000
+
+
+def test_parts_of_a_call_on_a_host(rows_of: Rows) -> None:
+    found = parts_of(rows_of("parts of a call"))
+    assert found == {
+        ("other", None, None): {"lead": 5, "compute": 5 + 5, "tail": 15},
+        ("encode", None, None): {"compute": 5 + 8 + 5, "overlap": -3, "idle": 5},
+    }
+
+
+def test_peak_memory_is_measured_during_each_stage(rows_of: Rows) -> None:
+    found = cells(rows_of("memory"), "peak_bytes")
+    expected = {"other": 100, "encode": 150, "denoise": 100, "decode": 110}
+    assert found == {cell: expected[cell[0]] for cell in found}
+
+
+def test_the_summary_shows_the_median_call(traces: Traces, command: Command) -> None:
+    calls = [mark("pipeline: A", start, length) for start, length in ((0, 30), (40, 20), (70, 99))]
+    stages = [mark("stage: decode", 5, 5), mark("stage: denoise", 75, 50)]
+    connection = traces.add(
+        [*calls, *stages, mark("block: B", 80, 10), mark("block: B", 95, 10), op("mm", 1, 2)]
+    )
+    columns = "level, stage, block_class, call, calls, occurrences, wall_ns // 1000"
+    assert connection.sql(f"SELECT {columns} FROM stage_summary").fetchall() == [
+        ("call", None, None, 1, 3, None, 30),
+        ("stage", "decode", None, 1, 3, 1, 5),
+        ("stage", "other", None, 1, 3, 1, 25),
+    ]
+    assert "decode" in command("show", "trace").out
+
+
+def test_runs_are_compared_by_stage_and_block(traces: Traces) -> None:
+    """A denoiser that is compiled as a whole has no labels of blocks, so these are null."""
+    traces.add([*CALL, op("mm", 1, 2)], "base")
+    shorter = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40), op("mm", 1, 2)]
+    traces.add([*shorter, mark("block: New", 10, 25)], "other")
+    connection = traces.add(shorter, "compiled")
+    ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
+    rows = connection.execute(
+        "SELECT level, stage, block_class, base_ns // 1000, other_ns // 1000, change_ns // 1000 "
+        "FROM stage_diff($1, $2)",
+        [ids["base"], ids["other"]],
+    ).fetchall()
+    assert rows == [
+        ("call", None, None, 100, 40, -60),
+        ("stage", "encode", None, 10, 0, -10),
+        ("stage", "denoise", None, 40, 40, 0),
+        ("block", "denoise", "New", 0, 25, 25),
+        ("block", "denoise", "Double", 20, 0, -20),
+        ("block", "denoise", None, 15, 15, 0),
+        ("block", "denoise", "Single", 5, 0, -5),
+        ("stage", "decode", None, 15, 0, -15),
+        ("stage", "other", None, 35, 0, -35),
+    ]
+    rows = connection.execute(
+        "SELECT block_class, base_ns // 1000, other_ns, change_ns, percent, other_idle_ns "
+        "FROM stage_diff($1, $2) WHERE level = 'block'",
+        [ids["base"], ids["compiled"]],
+    ).fetchall()
+    assert rows == [
+        ("Double", 20, None, None, None, None),
+        (None, 15, None, None, None, None),
+        ("Single", 5, None, None, None, None),
+    ]
+
+
+def wrong_sums(connection: duckdb.DuckDBPyConnection) -> list[Any]:
+    """Return the rows whose stages do not add up to their call, or blocks to their stage."""
+    return connection.sql(
+        """
+        WITH sums AS (
+            SELECT
+                call,
+                device,
+                level,
+                if(level = 'block', stage, level) AS whole,
+                sum(wall_ns) AS wall_ns,
+                sum(host_ns) AS host_ns,
+                sum(busy_ns + idle_ns + waiting_ns) AS all_ns
+            FROM stage_summary GROUP BY ALL
+        ), wholes AS (
+            SELECT call, device, 'block' AS level, stage AS whole, wall_ns, host_ns
+            FROM stage_summary WHERE level = 'stage'
+            UNION ALL
+            SELECT call, device, unnest(['stage', 'call']), unnest(['stage', 'call']), wall_ns,
+                host_ns
+            FROM stage_calls
+        )
+        FROM sums JOIN wholes USING (call, level, whole)
+        WHERE sums.device IS NOT DISTINCT FROM wholes.device
+            AND (sums.wall_ns, sums.host_ns, sums.all_ns)
+                <> (wholes.wall_ns, wholes.host_ns, wholes.wall_ns)
+        """
+    ).fetchall()
+
+
+@pytest.mark.parametrize("name", ["random 0", "random 1", "random 2"])
+def test_random_calls_equal_plain_python(name: str, rows_of: Rows) -> None:
+    events = (ON_HOST | ON_DEVICE)[name]
+    connection = rows_of(name)
     host_ns: dict[int, Counter[Cell]] = defaultdict(Counter)
     operators: dict[int, Counter[Cell]] = defaultdict(Counter)
     for call, stage, step, block, ns, count in connection.sql(

@@ -1,6 +1,7 @@
 """The variants of a sweep in the store, from run.json to rows and to `ingest sweep`."""
 
 import json
+import shutil
 from statistics import median
 
 import pytest
@@ -20,7 +21,6 @@ from tests.builders.sweeps import (
     of,
     sweep_store,
     write_run,
-    write_runs,
 )
 from tests.command import Command
 
@@ -143,9 +143,8 @@ def test_a_store_without_sweeps(store, tmp_path):
 
 
 @pytest.mark.parametrize("variant", ["eager 64", "failing 64"])
-def test_a_variant_that_was_tried_again_is_one_row_of_its_last_run(store, tmp_path, variant):
-    for run in write_runs(tmp_path / "first"):
-        store.add(run)
+def test_a_variant_that_was_tried_again_is_one_row_of_its_last_run(swept, tmp_path, variant):
+    store = ingest.Store(shutil.copytree(swept, tmp_path / "store"))
     again = described("eager 64") | of(variant)
     again["call_times_ns"] = [[10 * MS], [10 * MS]]
     latest = store.add(write_run(tmp_path / "second", variant, again, error=NO_TRACE)).run_id
@@ -157,18 +156,40 @@ def test_a_variant_that_was_tried_again_is_one_row_of_its_last_run(store, tmp_pa
     assert {row["base_run_id"] for row in rows.values()} == {rows["eager 64"]["run_id"]}
 
 
-def test_compile_times_are_unknown_without_warm_up_calls(store, tmp_path):
-    cold = described("default 64") | {"warmup_times_ns": [[], []]}
-    store.add(write_run(tmp_path, "default 64", cold, error=NO_TRACE))
-    with ingest.connect(store.path) as connection:
-        (row,) = ingest.sweep_rows(connection, TAG)
+KEYS = ("images", "base", "call_times_ns", "warmup_times_ns", "distance")
+NO_CALLS, OTHER_INPUTS, NO_BASE = "no warm-up calls", "other inputs", "alone"
+
+
+@pytest.fixture(scope="module")
+def incomplete(tmp_path_factory):
+    """A store of a sweep whose variants lack values, and of the sweep `NO_BASE` without a base."""
+    default = described("default 64")
+    variants = {f"no {key}": {k: v for k, v in default.items() if k != key} for key in KEYS}
+    variants[NO_CALLS] = default | {"warmup_times_ns": [[], []]}
+    variants[OTHER_INPUTS] = default | {"warmup_times_ns": [None, None], "recompiles": 1}
+    variants[NO_BASE] = default | {"tag": NO_BASE}
+    directory = tmp_path_factory.mktemp("incomplete")
+    store = ingest.Store(directory / "store")
+    store.add(write_run(directory, "eager 64", described("eager 64"), error=NO_TRACE))
+    for name, sweep in variants.items():
+        store.add(write_run(directory, name, sweep | {"variant": name}, error=NO_TRACE))
+    return store.path
+
+
+@pytest.fixture(scope="module")
+def incomplete_rows(incomplete):
+    with ingest.connect(incomplete) as connection:
+        return {row["variant"]: row for row in ingest.sweep_rows(connection, TAG)}
+
+
+def test_compile_times_are_unknown_without_warm_up_calls(incomplete_rows):
+    row = incomplete_rows[NO_CALLS]
     times = ("compile_cold_ns", "compile_warm_ns", "break_even_images")
     assert [row[name] for name in times] == [None] * 3
 
 
-def test_break_even_is_unknown_without_the_eager_variant(store, tmp_path, default_store, command):
-    store.add(write_run(tmp_path, "default 64", described("default 64"), error=NO_TRACE))
-    said = command("sweep", TAG, "--store", str(store.path))
+def test_break_even_is_unknown_without_the_eager_variant(incomplete, command):
+    said = command("sweep", NO_BASE, store=incomplete)
     assert "20.0 s" in said.out
     assert "never" not in said.out
 
@@ -189,15 +210,11 @@ def test_values_of_other_types_are_absent(store, tmp_path, sweep):
     with ingest.connect(store.path) as connection:
         rows = connection.sql("SELECT image_ns, speedup, mean_distance FROM sweep_results")
         assert all(row == (None, None, None) for row in rows.fetchall())
-
-
-def test_a_sweep_that_is_not_an_object_has_a_warning(store, tmp_path):
-    store.add(write_run(tmp_path, "odd", "a text", error="it failed"))
-    query = "SELECT warnings FROM sources WHERE kind = 'run_json'"
-    with ingest.connect(store.path) as connection:
+        query = "SELECT warnings FROM sources WHERE kind = 'run_json'"
         [(warnings,)] = connection.sql(query).fetchall()
-    assert len(warnings) == 1
-    assert "sweep" in warnings[0]
+    if not isinstance(sweep, dict):
+        assert len(warnings) == 1
+        assert "sweep" in warnings[0]
 
 
 def test_a_directory_with_neither_a_profile_nor_an_error_is_refused(store, tmp_path):
@@ -206,25 +223,16 @@ def test_a_directory_with_neither_a_profile_nor_an_error_is_refused(store, tmp_p
         store.add(run)
 
 
-def test_compile_times_are_unknown_if_warm_up_had_other_inputs(store, tmp_path):
-    sweep = described("default 64") | {"warmup_times_ns": [None, None], "recompiles": 1}
-    store.add(write_run(tmp_path, "warm", sweep, error=NO_TRACE))
-    query = """
-        SELECT image_ns, compile_cold_ns, compile_warm_ns, break_even_images, recompiles
-        FROM sweep_results
-    """
-    with ingest.connect(store.path) as connection:
-        assert connection.sql(query).fetchall() == [(24_750_000, None, None, None, 1)]
+def test_compile_times_are_unknown_if_warm_up_had_other_inputs(incomplete_rows):
+    row = incomplete_rows[OTHER_INPUTS]
+    times = ("compile_cold_ns", "compile_warm_ns", "break_even_images")
+    assert [row[name] for name in times] == [None] * 3
+    assert (row["image_ns"], row["recompiles"]) == (24_750_000, 1)
 
 
-@pytest.mark.parametrize("key", ["images", "base", "call_times_ns", "warmup_times_ns", "distance"])
-def test_a_missing_key_only_removes_the_values_that_need_it(store, tmp_path, key):
-    damaged = described("default 64")
-    del damaged[key]
-    store.add(write_run(tmp_path, "eager 64", described("eager 64"), error=NO_TRACE))
-    store.add(write_run(tmp_path, "default 64", damaged, error=NO_TRACE))
-    with ingest.connect(store.path) as connection:
-        eager, row = ingest.sweep_rows(connection, TAG)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_missing_key_only_removes_the_values_that_need_it(incomplete_rows, key):
+    eager, row = incomplete_rows["eager 64"], incomplete_rows[f"no {key}"]
     assert eager["image_ns"] == 50 * MS
     assert row["is_base"] is False
     assert (row["image_ns"] is None) == (key in ("images", "call_times_ns"))

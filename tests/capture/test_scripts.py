@@ -213,14 +213,14 @@ def test_everything_is_recorded_if_module_calls_cannot_be_observed(with_torch, t
     assert Captured.read(tmp_path / "run").named("aten::cumsum")
 
 
-def test_a_traceback_starts_in_the_script(tmp_path):
+def test_a_traceback_starts_in_the_script(with_torch, tmp_path):
     (tmp_path / "fails.py").write_text(
         "import torch\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
         "class Fails(torch.nn.Module):\n    def forward(self): raise ValueError('mine')\n"
         "Fails()()\n"
     )
     plain = run("fails.py", cwd=tmp_path)
-    done = run("-m", "capture", "run", "--out", "run", "--", "fails.py", cwd=tmp_path)
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "fails.py", cwd=tmp_path)
 
     assert plain.returncode == done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if "USDT" not in line]

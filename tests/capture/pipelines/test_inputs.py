@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from capture.errors import CaptureError
+from capture.cli import main
+from capture.errors import CaptureError, UsageError
 from capture.pipelines.calls import Inputs, generate, known_inputs
 from capture.pipelines.images import read_image
 from capture.pipelines.load import load
@@ -89,18 +90,17 @@ def test_an_inference_uses_all_options(run_loaded_capture, tmp_path):
         "--compile-cache=c",
     ],
 )
-def test_options_of_compilation_need_compile(flag, run_loaded_capture):
-    finished = run_loaded_capture("flux", "--tiny", flag, "--no-profile")
-    assert finished.returncode == 2
-    assert "needs --compile" in finished.stderr
+def test_options_of_compilation_need_compile(flag):
+    with pytest.raises(UsageError, match="needs --compile"):
+        main.run(["flux", "--tiny", flag, "--no-profile"])
 
 
-def test_a_file_without_prompts_is_an_error(run_loaded_capture, tmp_path):
+def test_a_file_without_prompts_is_an_error(tmp_path):
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
-    finished = run_loaded_capture("flux", "--tiny", "--prompts", str(empty), "--no-profile")
-    assert finished.returncode == 1
-    assert "has no prompts" in finished.stderr
+    with pytest.raises(CaptureError, match="has no prompts") as caught:
+        main.run(["flux", "--tiny", "--prompts", str(empty), "--no-profile"])
+    assert caught.value.exit_code == 1
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,6 @@ def test_a_strength_that_leaves_no_step_is_an_error():
         check_inputs(load("flux", None), Inputs(image="random", strength=0.3))
 
 
-def test_a_strength_needs_an_image(run_loaded_capture):
-    finished = run_loaded_capture("flux", "--tiny", "--strength", "0.5", "--no-profile")
-    assert finished.returncode == 2
-    assert "--strength needs --image" in finished.stderr
+def test_a_strength_needs_an_image():
+    with pytest.raises(UsageError, match="--strength needs --image"):
+        main.run(["flux", "--tiny", "--strength", "0.5", "--no-profile"])

@@ -101,6 +101,11 @@ def _table_elements(app: Any) -> list[Any]:
     return _components(app, "tracehouse_table")
 
 
+def frames(app: Any) -> list[str]:
+    """Return the addresses of the frames on a page."""
+    return [json.loads(each.proto.json)["address"] for each in _components(app, "tracehouse_frame")]
+
+
 def _components(app: Any, name: str) -> list[Any]:
     return [each for each in app.get("bidi_component") if each.proto.component_name == name]
 

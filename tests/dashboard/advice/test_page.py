@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 import ingest
 from dashboard.drawing import formatting
 from dashboard.widgets.advice_kinds import KINDS
-from tests.dashboard.browser import open_menu, query_of, wait_for_query
+from tests.dashboard.browser import open_menu, query_of, visit, wait_for_query
 from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.dashboard.elements import add_whole, event, tables, texts
 from tests.samples import TWO_RANKS
@@ -43,9 +43,9 @@ def test_every_kind_of_advice_has_a_card(shown_store):
 
 @pytest.mark.parametrize("name", [WORKERS0, OWLV2, TWO_RANKS])
 def test_advice_is_ranked_with_its_bound_finding_and_remedy(
-    app, shown_store, run_of, advice_of, name
+    opened, shown_store, run_of, advice_of, name
 ):
-    page = app(shown_store, "advice", run=run_of(name))
+    page = opened(shown_store, "advice", run=run_of(name))
     bounds = [metric for metric in page.metric if metric.label == "at most"]
     expected = advice_of(name)
     assert expected
@@ -59,24 +59,24 @@ def test_advice_is_ranked_with_its_bound_finding_and_remedy(
         assert formatting.literal(piece["remedy"]) in page_text
 
 
-def test_other_checks_are_listed(app, shown_store, run_of):
+def test_other_checks_are_listed(app, opened, shown_store, run_of):
     page = app(shown_store, "advice", run=run_of(WORKERS0))
     page.session_state["advice-others"] = True
     *_, others = tables(page.run())
     assert set(others["kind"]) == {
         KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
     }
-    whole = texts(app(shown_store, "advice", run=run_of("h100_owlv2")))
+    whole = texts(opened(shown_store, "advice", run=run_of(OWLV2)))
     assert "of the median step is" in whole
     assert "before the first activity" in whole
 
 
-def test_all_shares_are_of_the_wall_time_of_a_step(app, shown_store, run_of, advice_of):
+def test_all_shares_are_of_the_wall_time_of_a_step(opened, shown_store, run_of, advice_of):
     with ingest.connect(shown_store) as connection:
         ((wall, bubble),) = connection.execute(
             "SELECT wall_ns, bubble_ns FROM run_metrics WHERE run_id = ?", [run_of(WORKERS0)]
         ).fetchall()
-    page = app(shown_store, "advice", run=run_of(WORKERS0))
+    page = opened(shown_store, "advice", run=run_of(WORKERS0))
     (idle,) = (metric for metric in page.metric if metric.label == "Idle")
     assert idle.delta == f"{formatting.percent(100 * bubble / wall)} of the wall time"
     pieces = advice_of(WORKERS0)
@@ -129,10 +129,11 @@ def test_the_page_asks_for_a_run(app, shown_store):
     assert "Pick a run" in texts(app(shown_store, "advice"))
 
 
-def test_cards_lead_to_their_gaps_and_operators(
+def test_cards_lead_to_their_gaps_and_operators_and_fetch_their_evidence_when_opened(
     tab: Page, address: str, run_of: Callable[[str], str]
 ) -> None:
-    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
+    here = f"{address}/advice?run={run_of(WORKERS0)}"
+    visit(tab, here)
     card = tab.locator(".st-key-advice-dataloader")
     expect(card).to_contain_text("57.3 ms")
     expect(card).to_contain_text("32.7%")
@@ -140,18 +141,15 @@ def test_cards_lead_to_their_gaps_and_operators(
     wait_for_query(tab, "cause", "dataloader")
     expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
     assert query_of(tab)["run"] == [run_of(WORKERS0)]
-    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}")
-    tab.locator(".st-key-advice-float_matmul").get_by_role("link").click()
+
+    visit(tab, here)
+    card = tab.locator(".st-key-advice-float_matmul")
+    card.get_by_role("link").click()
     operator = "aten::cudnn_convolution_backward_weight"
     wait_for_query(tab, "name", operator)
     expect(tab.get_by_role("heading", name=operator)).to_be_visible()
 
-
-def test_the_evidence_is_fetched_when_its_section_is_opened(
-    tab: Page, address: str, run_of: Callable[[str], str]
-) -> None:
-    tab.goto(f"{address}/advice?run={run_of(WORKERS0)}&step=all")
-    card = tab.locator(".st-key-advice-float_matmul")
+    visit(tab, f"{here}&step=all")
     expect(tab.get_by_text("Other checks")).to_be_visible()  # the page is complete
     expect(card.locator(".grid")).to_have_count(0)
     card.get_by_text("Evidence").click()

@@ -100,7 +100,9 @@ def test_the_pickers_offer_existing_groups(app: Any, groups: Path) -> None:
     assert options[runs:] == [*offered, "tag:nightly=yes"]
 
 
-def test_medians_with_spread_and_a_rank_test(own_page: Any, groups: Path) -> None:
+def test_medians_with_spread_and_a_rank_test_and_then_the_sides_swapped(
+    own_page: Any, groups: Path
+) -> None:
     base, other = "tag:branch=main", "tag:slow"
     shown = own_page(base, other)
     text = texts(shown)
@@ -131,6 +133,9 @@ def test_medians_with_spread_and_a_rank_test(own_page: Any, groups: Path) -> Non
             assert row["other"] == formatting.duration(metric.other)
     (busy,) = (metric for metric in shown.metric if metric.label == "Device busy")
     assert busy.value == "112 µs → 122 µs"
+    next(button for button in shown.button if button.label == "Swap").click().run()
+    assert [shown.selectbox(key=side).value for side in ("base", "other")] == [other, base]
+    assert metric_table(shown).loc["compute", "base"] == "122 µs"
 
 
 def test_the_answer_includes_the_rank_test(page: Any, own_page: Any) -> None:
@@ -193,13 +198,6 @@ def test_a_run_against_a_group(page: Any, groups: Path) -> None:
     text = texts(page(run, "tag:branch=main"))
     assert "(one run)" in text
     assert "too few runs" in text
-
-
-def test_swapping_groups(own_page: Any) -> None:
-    shown = own_page("tag:branch=main", "tag:branch=slow")
-    next(button for button in shown.button if button.label == "Swap").click().run()
-    assert shown.selectbox(key="base").value == "tag:branch=slow"
-    assert metric_table(shown).loc["compute", "base"] == "122 µs"
 
 
 @pytest.mark.parametrize(

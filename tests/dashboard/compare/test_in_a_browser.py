@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.dashboard.browser import (
+    PLOT,
     cell,
     drag,
     query_of,
@@ -24,6 +25,12 @@ from tests.samples import COMPILED, EAGER
 
 FAINT = 51  # the alpha of boxes that are not highlighted, of 255
 MODULES, ROWS = 1, 2  # indices of tables; table 0 has all metrics
+IS_RED_AND_BLUE = """() => {
+    const boxes = [...document.querySelectorAll(".js-plotly-plot .slice path.surface")];
+    const colours = boxes.map((box) => getComputedStyle(box).fill.match(/[0-9]+/g).map(Number));
+    return colours.some(([red, , blue]) => red > blue + 60)
+        && colours.some(([red, , blue]) => blue > red + 60);
+}"""
 
 
 @pytest.fixture
@@ -156,7 +163,7 @@ def test_a_tick_among_several_runs_and_a_link_to_a_section(
     assert query_of(tab)["other"] == [runs[2]]
 
 
-def test_the_page_fits_its_window(tab: Page, address_of) -> None:
+def test_the_page_fits_its_window_and_a_flame_graph_is_red_and_blue(tab: Page, address_of) -> None:
     tab.set_viewport_size({"width": 480, "height": 1200})
     for base, other in ((EAGER, COMPILED), (OWLV2, MI300)):
         visit(tab, address_of(base, other))
@@ -165,3 +172,9 @@ def test_the_page_fits_its_window(tab: Page, address_of) -> None:
             tab.set_viewport_size({"width": width, "height": 1200})
             wait_until_drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+    assert tab.locator(PLOT).count() == 0
+    tab.get_by_text("Flame graph of the difference").click()
+    expect(tab.locator(PLOT).first).to_be_visible()
+    tab.wait_for_function(IS_RED_AND_BLUE)
+    expect(cell(tab, "cunn_SoftMaxForward", tab.locator(".grid").count() - 1)).to_be_attached()

@@ -1,4 +1,4 @@
-"""Page Modules, and flame graphs on other pages, in Chromium."""
+"""Page Modules in Chromium."""
 
 import re
 
@@ -6,17 +6,15 @@ from playwright.sync_api import Page, expect
 
 import ingest
 from dashboard.drawing import formatting
-from tests.dashboard.browser import cell, query_of, table, visit, wait_for_query, wait_until_sent
+from tests.dashboard.browser import (
+    MAX_BOXES,
+    PLOT,
+    query_of,
+    table,
+    wait_for_query,
+    wait_until_sent,
+)
 from tests.dashboard.elements import texts
-
-PLOT = ".js-plotly-plot .slice"
-MAX_BOXES = 1_000
-IS_RED_AND_BLUE = """() => {
-    const boxes = [...document.querySelectorAll(".js-plotly-plot .slice path.surface")];
-    const colours = boxes.map((box) => getComputedStyle(box).fill.match(/[0-9]+/g).map(Number));
-    return colours.some(([red, , blue]) => red > blue + 60)
-        && colours.some(([red, , blue]) => blue > red + 60);
-}"""
 
 
 def box(tab: Page, name: str):
@@ -96,26 +94,3 @@ def test_a_run_without_modules_says_how_to_record_them(app, shown_store, run_of)
     page = app(shown_store, "modules", run=run_of("v100_resnet50_workers0"))
     assert "The trace does not say which nn.Module ran when" in texts(page)
     assert page.get("plotly_chart")
-
-
-def test_the_difference_of_two_runs_is_red_and_blue(
-    tab, serve, compared_store, compared_run
-) -> None:
-    pair = f"base={compared_run('h100_owlv2')}&other={compared_run('mi300_owlv2')}"
-    tab.goto(f"{serve(compared_store)}/compare?{pair}")
-    wait_until_sent(tab)
-    assert tab.locator(PLOT).count() == 0
-    tab.get_by_text("Flame graph of the difference").click()
-    expect(tab.locator(PLOT).first).to_be_visible()
-    tab.wait_for_function(IS_RED_AND_BLUE)
-    expect(cell(tab, "cunn_SoftMaxForward", tab.locator(".grid").count() - 1)).to_be_attached()
-
-
-def test_the_memory_at_a_moment_is_a_flame_graph(tab, serve, memory_store, memory_run) -> None:
-    for name in ("train_ctx512", "flux_eager_full"):
-        visit(tab, f"{serve(memory_store)}/memory?run={memory_run(name)}")
-        wait_until_sent(tab)
-        expect(tab.locator(PLOT)).to_have_count(0)
-        tab.get_by_text("Flame graph of the stacks").click()
-        expect(tab.locator(PLOT).first).to_be_visible()
-        assert tab.locator(PLOT).count() <= MAX_BOXES

@@ -13,11 +13,14 @@ from tests.dashboard.browser import (
     search_box,
     table,
     tick,
+    visit,
     wait_for_query,
 )
 
 
-def test_the_top_kernel_is_on_the_page_with_its_time(tab, address, run_of, truth):
+def test_the_top_kernel_is_on_the_page_and_downloads_have_all_rows_with_full_names(
+    tab, address, run_of, truth
+):
     name, _, ns = truth["h100_owlv2.json.gz"]["top_kernels"][0]
     tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}&level=kernel&step=all")
     top = table(tab).locator("tbody tr").nth(1)  # after the idle time
@@ -25,6 +28,19 @@ def test_the_top_kernel_is_on_the_page_with_its_time(tab, address, run_of, truth
     expect(top).to_contain_text(formatting.duration(ns))
     expect(top.locator("td").first).to_have_attribute("title", name)
     expect(cell(tab, "bubble")).to_be_attached()
+
+    visit(tab, f"{address}/operators?run={run_of('h100_owlv2')}&level=kernel&q=MulFunctor&step=all")
+    open_menu(tab, "ranking")
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="CSV", exact=True).click()
+    run = run_of("h100_owlv2")
+    assert waiting.value.suggested_filename == f"{run}-whole-ranking.csv"
+    lines = Path(waiting.value.path()).read_text().splitlines()
+    assert lines[0] == "name,percent,device_ns,calls"
+    assert any("at::native::vectorized_elementwise_kernel<4" in line for line in lines)
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Parquet", exact=True).click()
+    assert Path(waiting.value.path()).read_bytes()[:4] == b"PAR1"
 
 
 def test_a_click_filters_and_the_link_reopens_the_same_view(tab, address, run_of):
@@ -61,18 +77,3 @@ def test_the_sql_of_a_table_opens_in_the_console(tab, address, run_of):
     assert query_of(tab)["run"] == [run_of("h100_owlv2")]
     tab.goto(tab.url)
     expect(tab.get_by_label("Query")).to_have_value(re.compile("FROM ranking"))
-
-
-def test_downloads_have_all_rows_with_full_names(tab, address, run_of):
-    tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}&level=kernel&q=MulFunctor&step=all")
-    open_menu(tab, "ranking")
-    with tab.expect_download() as waiting:
-        tab.get_by_role("button", name="CSV", exact=True).click()
-    run = run_of("h100_owlv2")
-    assert waiting.value.suggested_filename == f"{run}-whole-ranking.csv"
-    lines = Path(waiting.value.path()).read_text().splitlines()
-    assert lines[0] == "name,percent,device_ns,calls"
-    assert any("at::native::vectorized_elementwise_kernel<4" in line for line in lines)
-    with tab.expect_download() as waiting:
-        tab.get_by_role("button", name="Parquet", exact=True).click()
-    assert Path(waiting.value.path()).read_bytes()[:4] == b"PAR1"

@@ -41,16 +41,13 @@ def test_a_result_of_thousands_of_rows_is_drawn_quickly(tab, address):
     expect(rows).to_have_count(1_000)
 
 
-def test_an_example_is_put_into_the_editor(tab, address):
+def test_an_example_is_put_into_the_editor_and_the_schema_browser_explains_columns(tab, address):
     tab.goto(f"{address}/sql")
     tab.get_by_test_id("stSelectbox").locator("input").click()
     tab.get_by_role("option", name="Launches that the device waited for").click()
     expect(tab.get_by_label("Query")).to_have_value(re.compile("cause = 'host'"))
     expect(tab.get_by_text(re.compile(r"20 rows in"))).to_be_visible()
 
-
-def test_the_schema_browser_explains_columns(tab, address):
-    tab.goto(f"{address}/sql")
     search, entries = tab.get_by_label("Search the schema"), tab.locator(".schema details")
     expect(entries.filter(visible=True).first).to_be_visible()
     search.fill("launch_id")

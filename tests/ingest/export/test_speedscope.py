@@ -185,11 +185,16 @@ def largest_shown(page: Page) -> tuple[float, float]:
 def test_speedscope_shows_all_threads_of_a_speedscope_file(
     exported: Callable[..., Path],
     opened: Callable[..., tuple[Page, dict[str, Any]]],
+    package: Path,
     sample_runs: Path,
     run: str,
     metric: str,
 ) -> None:
-    page, file = opened(exported(run, "--speedscope", metric))
+    """The file conforms to the schema of speedscope."""
+    written = exported(run, "--speedscope", metric)
+    schema = json.loads((package / "dist" / "release" / "file-format-schema.json").read_text())
+    jsonschema.validate(json.loads(written.read_text()), schema)
+    page, file = opened(written)
     found = imported(file)
     assert found == expected(sample_runs, run, COLUMNS[metric], THREAD, "name")
     unit = "bytes" if metric.endswith("memory") else "nanoseconds"
@@ -215,14 +220,6 @@ def test_speedscope_shows_all_threads_of_collapsed_stacks(
     assert {"all": found} == expected(sample_runs, run, COLUMNS[metric], "'all'", name)
     shown, digit = largest_shown(page)
     assert shown == pytest.approx(max(weight.self for weight in found.values()), abs=digit)
-
-
-@pytest.mark.parametrize(("run", "metric"), EXPORTED)
-def test_the_file_conforms_to_the_schema_of_speedscope(
-    exported: Callable[..., Path], package: Path, run: str, metric: str
-) -> None:
-    schema = json.loads((package / "dist" / "release" / "file-format-schema.json").read_text())
-    jsonschema.validate(json.loads(exported(run, "--speedscope", metric).read_text()), schema)
 
 
 @pytest.mark.parametrize(("run", "metric"), EXPORTED)

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -12,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from torch.cuda import _memory_viz
 
 import ingest
-from tests.builders.snapshots import MIB, stack
+from tests.builders.snapshots import MIB, snapshot, stack
 from tests.command import Command
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,24 +170,28 @@ def test_a_file_contains_all_devices(
     assert tab.get_by_text("model.py:7 second").count() > 0
 
 
+@pytest.fixture(scope="module")
+def harmful(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the run `harmful`, whose names are HARMFUL."""
+    root = tmp_path_factory.mktemp("harmful")
+    actions: list[dict[str, Any]] = [
+        {"action": "alloc", "addr": index * MIB, "size": MIB, "frames": stack(name)}
+        for index, name in enumerate(HARMFUL)
+    ]
+    actions.append({"action": "oom", "size": 1, "device_free": 1, "frames": stack(HARMFUL[0])})
+    made = snapshot(actions, allocator_settings={HARMFUL[0]: HARMFUL[1]})
+    (root / "harmful.pickle").write_bytes(pickle.dumps(made, protocol=4))
+    store = ingest.Store(root / "store")
+    store.add(root / "harmful.pickle")
+    return store.path
+
+
 @pytest.mark.parametrize("option", OPTIONS)
 def test_harmful_names_are_only_text(
-    command: Command,
-    add_snapshot: Callable[..., Path],
-    tmp_path: Path,
-    tab: Page,
-    option: str,
+    command: Command, harmful: Path, tmp_path: Path, tab: Page, option: str
 ) -> None:
-    store = add_snapshot(
-        [
-            {"action": "alloc", "addr": index * MIB, "size": MIB, "frames": stack(name)}
-            for index, name in enumerate(HARMFUL)
-        ]
-        + [{"action": "oom", "size": 1, "device_free": 1, "frames": stack(HARMFUL[0])}],
-        allocator_settings={HARMFUL[0]: HARMFUL[1]},
-    )
     file = tmp_path / f"harmful.{option[-4:].strip('-')}"
-    assert command("export", "built", option, file, store=store).code == 0
+    assert command("export", "harmful", option, file, store=harmful).code == 0
     text = file.read_text()
     assert "<script>window" not in text
     assert "<img" not in text

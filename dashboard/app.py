@@ -15,6 +15,7 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.datastructures import QueryParams
+from starlette.middleware import Middleware
 from streamlit.cli_util import open_browser
 
 import ingest
@@ -77,13 +78,18 @@ def trace(parameters: QueryParams) -> ingest.ShownTrace:
 
 
 def names() -> list[str]:
-    """Return the host names and addresses in the server's options."""
+    """Return the host names by which browsers may reach the server."""
     options = (st.get_option("server.address"), st.get_option("browser.serverAddress"))
-    return [str(name) for name in options if name]
+    return [socket.gethostname(), *(str(name) for name in options if name)]
 
 
 PAGES = Path(__file__).parent / "main.py"
 st.App(PAGES)  # loads .streamlit/config.toml, which `prefix` needs
-app = st.App(PAGES, lifespan=started, routes=ingest.trace_routes(prefix(), trace, names))
+app = st.App(
+    PAGES,
+    lifespan=started,
+    routes=ingest.trace_routes(prefix(), trace),
+    middleware=[Middleware(ingest.HostGuard, names=names)],
+)
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses
     raise SystemExit("tracehouse: --server.address is empty: set an address, such as 127.0.0.1")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ingest.comparison.sweep import sweep_rows
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
+    from ingest.perfetto.hosts import HostGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
     from ingest.pipeline import AddOptions
@@ -28,6 +29,7 @@ __all__ = [
     "AddOptions",
     "Comparison",
     "Console",
+    "HostGuard",
     "IngestError",
     "Part",
     "QueryError",
@@ -57,6 +59,7 @@ _MODULES = {
     "AddOptions": "pipeline",
     "Comparison": "comparison.comparison",
     "Console": "console",
+    "HostGuard": "perfetto.hosts",
     "IngestError": "errors",
     "Part": "sql",
     "QueryError": "errors",

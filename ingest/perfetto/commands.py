@@ -37,8 +37,10 @@ def open_trace(
     import uvicorn
     from starlette.applications import Starlette
     from starlette.datastructures import QueryParams
+    from starlette.middleware import Middleware
 
     from ingest.export.chrome import ChromeTrace
+    from ingest.perfetto.hosts import HostGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
     from ingest.store.connection import connect
@@ -80,7 +82,8 @@ def open_trace(
         results().print(f"{address}  (Ctrl-C ends it)", markup=False, soft_wrap=True)
         if browser:  # in a thread: a text browser in the terminal blocks until the user quits
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-        application = Starlette(routes=trace_routes("/perfetto", trace, lambda: []))
+        routes = trace_routes("/perfetto", trace)
+        application = Starlette(routes=routes, middleware=[Middleware(HostGuard)])
         config = uvicorn.Config(application, log_level="warning", lifespan="off")
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])

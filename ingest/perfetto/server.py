@@ -8,13 +8,12 @@ perfetto.dev/docs/visualization/embedding-the-ui.
 import base64
 import hashlib
 import importlib.util
-import ipaddress
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.requests import Request
@@ -24,6 +23,7 @@ from starlette.staticfiles import StaticFiles
 
 from ingest.errors import IngestError
 from ingest.export.chrome import ChromeTrace
+from ingest.perfetto.hosts import Message, Receive, Send, parsed
 
 HERE = Path(__file__).parent
 UI_PAGE = "index.html"  # of Perfetto
@@ -44,11 +44,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
 }
-LOCAL_NAMES = ("localhost",)
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -66,14 +61,11 @@ def ui_directory() -> Path | None:
     return directory if directory and (directory / UI_PAGE).is_file() else None
 
 
-def trace_routes(
-    prefix: str, trace: Callable[[QueryParams], ShownTrace], names: Callable[[], Sequence[str]]
-) -> list[BaseRoute]:
+def trace_routes(prefix: str, trace: Callable[[QueryParams], ShownTrace]) -> list[BaseRoute]:
     """Return routes below `prefix`. The page `view` shows the trace that its query selects.
 
     `trace` returns the trace for a query, or raises IngestError, whose text the page shows. The
-    routes answer only requests to localhost, to IP addresses and to the host names that `names`
-    returns, because a hostile site could point its own name at this server.
+    application of these routes needs a `HostGuard`.
     """
 
     def answer(request: Request) -> Response:
@@ -103,7 +95,7 @@ def trace_routes(
         inner.append(Mount("/ui", StaticFiles(directory=directory)))
     policy = POLICY.format(scripts=_inline_scripts(directory) if directory else "")
     headers = HEADERS | {"Content-Security-Policy": policy}
-    return [Mount(prefix, app=_Guard(Mount("", routes=inner), headers, names))]
+    return [Mount(prefix, app=_OwnPagesOnly(Mount("", routes=inner), headers))]
 
 
 def _inline_scripts(directory: Path) -> str:
@@ -113,19 +105,16 @@ def _inline_scripts(directory: Path) -> str:
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
-class _Guard:
+class _OwnPagesOnly:
     """Middleware that refuses requests from other sites and adds headers to each response."""
 
-    def __init__(
-        self, app: Any, headers: Mapping[str, str], names: Callable[[], Sequence[str]]
-    ) -> None:
+    def __init__(self, app: Any, headers: Mapping[str, str]) -> None:
         self.app = app
         self.headers = headers
-        self.names = names
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        if reason := self._reason_to_refuse(headers):
+        if _is_foreign(Headers(scope=scope)):
+            reason = "This server does not answer requests from other sites."
             await PlainTextResponse(reason, status_code=403)(scope, receive, send)
             return
 
@@ -141,34 +130,11 @@ class _Guard:
 
         await self.app(scope, receive, with_headers)
 
-    def _reason_to_refuse(self, headers: Headers) -> str | None:
-        host = headers.get("host", "").lower()
-        name = (_parsed(f"//{host}").hostname or "").rstrip(".")
-        if not _is_number(name) and name not in {*LOCAL_NAMES, *map(str.lower, self.names())}:
-            return (
-                f"This server does not answer requests to the host {name}. If the name is yours, "
-                "set it with --browser.serverAddress."
-            )
-        origin = headers.get("origin")
-        is_foreign = headers.get("sec-fetch-site") == "cross-site"
-        if (origin is not None and _parsed(origin.lower()).netloc != host) or (
-            is_foreign and headers.get("sec-fetch-mode") != "navigate"
-        ):
-            return "This server does not answer requests from other sites."
-        return None
 
-
-def _parsed(address: str) -> SplitResult:
-    """Split a URL into its parts. An invalid URL counts as empty."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return urlsplit("")
-
-
-def _is_number(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
+def _is_foreign(headers: Headers) -> bool:
+    """Return whether a page of another site sent the request. Links of other sites are allowed."""
+    origin, host = headers.get("origin"), headers.get("host", "")
+    if origin is not None and parsed(origin.lower()).netloc != host.lower():
+        return True
+    is_cross_site = headers.get("sec-fetch-site") == "cross-site"
+    return is_cross_site and headers.get("sec-fetch-mode") != "navigate"

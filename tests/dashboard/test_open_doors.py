@@ -1,6 +1,8 @@
-"""The dashboard listens on this machine only, unless an address is set."""
+"""The dashboard listens on this machine only, unless an address is set. It checks host names."""
 
+import http.client
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,34 @@ def test_the_network_can_reach_the_dashboard_only_if_an_address_is_set(
         "with SQL"
     )
     assert notices == ([expected] if option else [])
+
+
+def status(address: str, path: str, host: str, **headers: str) -> int:
+    """Return the status of a request to the server at `address` that names another `host`."""
+    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=20)
+    connection.request("GET", path, headers={"Host": host, **headers})
+    with closing(connection):
+        return connection.getresponse().status
+
+
+def test_pages_are_refused_to_sites_that_point_their_name_at_this_machine(
+    store: ingest.Store,
+) -> None:
+    opens = {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Key": "dHJhY2Vob3VzZTEyMzQ1Ng==",
+        "Sec-WebSocket-Version": "13",
+    }
+    known = ("localhost", "127.0.0.1", "[::1]", socket.gethostname(), "profiles.example.org")
+    with served(store.path, "--browser.serverAddress=profiles.example.org") as address:
+        port = address.rpartition(":")[2]
+        for name, is_known in [*((name, True) for name in known), ("evil.example", False)]:
+            host = f"{name}:{port}"
+            found = status(address, "/", host)
+            assert found == (200 if is_known else 403), name
+            stream = status(address, "/_stcore/stream", host, Origin=f"http://{host}", **opens)
+            assert stream == (101 if is_known else 403), name
 
 
 def test_an_empty_address_is_refused(store: ingest.Store, tmp_path: Path) -> None:

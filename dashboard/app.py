@@ -23,6 +23,7 @@ from dashboard.network import is_local
 from dashboard.widgets.perfetto import prefix
 
 EVERYWHERE = ("0.0.0.0", "::")
+NAME_HINT = "If the name is yours, set it with --browser.serverAddress."
 
 
 @asynccontextmanager
@@ -89,7 +90,7 @@ app = st.App(
     PAGES,
     lifespan=started,
     routes=ingest.trace_routes(prefix(), trace),
-    middleware=[Middleware(ingest.HostGuard, names=names)],
+    middleware=[Middleware(ingest.HostGuard, names=names, hint=NAME_HINT)],
 )
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses
     raise SystemExit("tracehouse: --server.address is empty: set an address, such as 127.0.0.1")

@@ -20,20 +20,25 @@ class HostGuard:
     """Middleware that answers only requests to localhost, to IP addresses and to known host names.
 
     A hostile site could point its own name at this server, and its pages could then read the
-    answers. `names` returns the known names.
+    answers. `names` returns the known names. `hint` is added to the message of a refusal.
     """
 
-    def __init__(self, app: Any, names: Callable[[], Sequence[str]] = tuple) -> None:
+    def __init__(
+        self, app: Any, names: Callable[[], Sequence[str]] = tuple, hint: str = ""
+    ) -> None:
         self.app = app
         self.names = names
+        self.hint = hint
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
             host = Headers(scope=scope).get("host", "").lower()
             name = (parsed(f"//{host}").hostname or "").rstrip(".")
             if not _is_number(name) and name not in {*LOCAL_NAMES, *map(str.lower, self.names())}:
-                refusal = WebSocketClose() if scope["type"] == "websocket" else _refusal(name)
-                await refusal(scope, receive, send)
+                reason = f"This server does not answer requests to the host {name}. {self.hint}"
+                refusal = PlainTextResponse(reason.strip(), status_code=403)
+                is_socket = scope["type"] == "websocket"
+                await (WebSocketClose() if is_socket else refusal)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
@@ -44,14 +49,6 @@ def parsed(address: str) -> SplitResult:
         return urlsplit(address)
     except ValueError:
         return urlsplit("")
-
-
-def _refusal(name: str) -> PlainTextResponse:
-    reason = (
-        f"This server does not answer requests to the host {name}. If the name is yours, set it "
-        "with --browser.serverAddress."
-    )
-    return PlainTextResponse(reason, status_code=403)
 
 
 def _is_number(name: str) -> bool:

@@ -4,9 +4,9 @@ Builds a snapshot of N events in the form that torch writes: each allocation has
 frames, which are shared objects, and the two events of a free share one list. With `--shared`, the
 lists themselves are shared. Then measures in separate processes: Python's unpickler, which keeps
 all objects in memory; the reader alone; and the complete ingest. Times are measured inside the
-process, the fastest of `--repeat`. Peak RSS includes child processes. The column `× file` is the
-peak minus that of an idle process, divided by the size of the file. The script checks no limits,
-because times depend on the machine.
+process, the fastest of `--repeat`. Peak RSS includes child processes. To get the column `× file`,
+the script subtracts the RSS of an idle process from the peak, and divides by the size of the file.
+It checks no limits, because times depend on the machine.
 """
 
 import argparse

@@ -79,7 +79,7 @@ def trace(parameters: QueryParams) -> ingest.ShownTrace:
 
 
 def names() -> list[str]:
-    """Return the host names by which browsers may reach the server."""
+    """Return the host names that browsers may use for this server."""
     options = (st.get_option("server.address"), st.get_option("browser.serverAddress"))
     return [socket.gethostname(), *(str(name) for name in options if name)]
 

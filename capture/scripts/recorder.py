@@ -198,10 +198,8 @@ class Recorder:
                 "like other steps"
             )
             return
-        begins, ends = (
-            self._guarded(self._compilation_begins),
-            self._guarded(self._compilation_ends),
-        )
+        begins = self._guarded(self._compilation_begins)
+        ends = self._guarded(self._compilation_ends)
 
         def clear_others() -> None:  # torch._dynamo.reset() calls this
             try:

@@ -1,4 +1,4 @@
-"""A guard for servers on this machine: it checks the name by which a browser reaches them."""
+"""Middleware that refuses requests to unknown host names."""
 
 import ipaddress
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence

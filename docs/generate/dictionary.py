@@ -68,7 +68,7 @@ def _index(topic: sql.Topic) -> str:
 
 def _described(file: sql.SqlFile, types: Types) -> list[str]:
     documentation = file.documentation
-    kind = "Macro" if file.macro else "Table" if file.kind == "tables" else "View"
+    kind = "Macro" if file.macro else "Table" if file.is_table else "View"
     columns = [
         f"| {column} | {types.get((file.name, column), '')} | {cell(meaning)} |"
         for column, meaning in documentation.columns.items()

@@ -3,15 +3,16 @@
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-from rich.console import RenderableType
-from rich.text import Text
 
 from ingest.store.connection import read
 from ingest.terminal import results, table
 from ingest.units import TIMES, counted, middle_out, percent, printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 LONGEST_NAME = 60
 OTHER_COLUMNS_WIDTH = 52
@@ -21,7 +22,7 @@ HOST_COLUMNS = ("OpName", "HostSelfTime (ms)", "Calls", "Percentage")
 
 def top(
     connection: duckdb.DuckDBPyConnection, run_id: str, level: str, limit: int, is_wide: bool
-) -> Iterator[RenderableType]:
+) -> "Iterator[RenderableType]":
     """Yield a ranking for each rank and device and, if there are several, one over all devices.
 
     A run without device activity gets a ranking by host self time.
@@ -29,6 +30,8 @@ def top(
     `level` is op, leaf or kernel, as in view `ranking`. `limit` is the number of rows; 0 shows
     all. The bubble row is always shown. Long names are shortened unless `is_wide`.
     """
+    from rich.text import Text
+
     limit = limit or sys.maxsize
     longest = (
         sys.maxsize
@@ -118,7 +121,9 @@ def _ranking(
     level: str,
     limit: int,
     longest: int,
-) -> Iterator[RenderableType]:
+) -> "Iterator[RenderableType]":
+    from rich.text import Text
+
     shown = rows[:limit]
     shown += [row for row in rows[limit:] if row[0] == "bubble"]
     yield table(COLUMNS, [_row(row, longest) for row in shown], title, right=COLUMNS[1:])
@@ -136,7 +141,9 @@ def _ranking(
 
 def _host_ranking(
     connection: duckdb.DuckDBPyConnection, run_id: str, limit: int, longest: int
-) -> Iterator[RenderableType]:
+) -> "Iterator[RenderableType]":
+    from rich.text import Text
+
     rows = connection.execute(
         """
         SELECT rank, name, self_ns, calls, percent FROM host_op_ranking

@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import duckdb
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 
 from ingest.comparison.rank_test import rank_test
 from ingest.errors import MissingError
 from ingest.store.connection import connect, read
 from ingest.terminal import StoreOption, open_store, plain, results, table
 from ingest.units import UNKNOWN, count, difference, duration, printable, size, times
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 MAX_NAMED = 5
 LONGEST_REASON = 200
@@ -68,7 +69,9 @@ def sweep(
         results().print(part)
 
 
-def _report(rows: list[Row]) -> Iterator[RenderableType]:
+def _report(rows: list[Row]) -> "Iterator[RenderableType]":
+    from rich.text import Text
+
     yield table(COLUMNS, map(_cells, rows), right=COLUMNS[1:])
     if any(row["peak_of"] == "host" for row in rows):
         yield Text("peak: memory of the host process, because there is no device")

@@ -18,53 +18,40 @@ Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], N
 # Steps in Python, by their name after `Filled by:` in the header of a SQL file. The arguments are
 # the relations that the step reads and the tables that it fills.
 STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay, "find_paths": find_paths}
+Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and column
 FEW = 10_000  # up to this number of staged rows, optimising the order of joins does not pay off
 
 
-def prepare(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> None:
-    """Create the staged tables, which the readers of files fill, and the scalar macros."""
-
-    def create(cursor: duckdb.DuckDBPyConnection, kind: str) -> None:
-        for node in sql.nodes("scratch"):
-            if sql.files()[node.name].kind == kind:
-                cursor.execute(sql.files()[node.name].statement)
-
-    with Statements(connection, workers) as statements:
-        for created in [statements.submit(create, kind) for kind in ("macros", "staged")]:
-            created.result()
-
-
 def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[str]:
-    """Create all other relations, and return the names of those that are empty.
+    """Fill the tables of a scratch database, and return the names of the relations without rows.
 
-    `workers`: number of independent relations created at the same time. Planning a statement keeps
-    one core busy, even if there are few rows.
+    `workers`: number of independent tables filled at the same time. Planning a statement keeps one
+    core busy, even if there are few rows.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
-    snapshot and no compile log, and half of the SQL is about these. Such a relation is created, as
-    an empty table, only if a relation that may have rows reads it.
+    snapshot and no compile log, and half of the SQL is about these.
     """
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
+    texts: Texts = {}
     if sum(rows.values()) <= FEW:
         connection.execute("SET disabled_optimizers = 'join_order'")
+        texts = _texts(connection, {name for name in staged if rows[name]})
     empty = {name for name in staged if not rows[name]}
     known = set(staged)
-    missing: dict[str, sql.Node] = {}
-    waiting = list(_tasks())
-    running: dict[Future[set[str]], _Task] = {}
+    waiting = list(tasks())
+    running: dict[Future[set[str]], Task] = {}
     with Statements(connection, workers) as statements:
         while waiting or running:
             while len(running) < workers and (task := _next(waiting, known)):
                 waiting.remove(task)
-                if _holds(task.nodes[0].empty_if, empty):
-                    missing |= {node.name: node for node in task.nodes}
-                    empty |= task.names
+                if _holds(task.nodes[0].empty_if, empty, texts):
                     known |= task.names
-                    continue
-                for name in missing.keys() & task.reads:
-                    connection.execute(missing.pop(name).ddl)
-                running[statements.submit(_create, task)] = task
+                    empty |= task.names
+                elif task.is_view:
+                    known |= task.names
+                else:
+                    running[statements.submit(_fill, task)] = task
             if waiting and not running:
                 raise sql.OrderError(
                     f"{waiting[0].nodes[0].name} reads a relation that nothing creates"
@@ -75,8 +62,8 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
     return frozenset(empty)
 
 
-class _Task(NamedTuple):
-    """Relations that are created together: a single one, or those that a step in Python fills."""
+class Task(NamedTuple):
+    """Relations whose rows are known together: a single one, or those that a Python step fills."""
 
     nodes: tuple[sql.Node, ...]
     reads: frozenset[str]
@@ -85,11 +72,21 @@ class _Task(NamedTuple):
     def names(self) -> set[str]:
         return {node.name for node in self.nodes}
 
+    @property
+    def is_view(self) -> bool:
+        file = sql.files()[self.nodes[0].name]
+        return not (file.materialised or file.stored or file.filled_by)
+
 
 @cache
-def _tasks() -> tuple[_Task, ...]:
+def tasks() -> tuple[Task, ...]:
     """Return all tasks, in the order in which a single worker does them."""
-    nodes = {node.name: node for node in sql.nodes("scratch")}
+    return tasks_of(sql.nodes("scratch"))
+
+
+def tasks_of(ordered: Sequence[sql.Node]) -> tuple[Task, ...]:
+    """Return the tasks of all relations of the scratch database, which are in a valid order."""
+    nodes = {node.name: node for node in ordered}
 
     def relations(node: sql.Node) -> set[str]:
         """Return the relations that a node reads, directly or through macros."""
@@ -102,34 +99,71 @@ def _tasks() -> tuple[_Task, ...]:
         file = sql.files()[node.name]
         if file.kind not in ("staged", "macros"):
             groups.setdefault(file.filled_by or node.name, []).append(node)
-    return tuple(_Task(tuple(group), frozenset(relations(group[0]))) for group in groups.values())
+    return tuple(Task(tuple(group), frozenset(relations(group[0]))) for group in groups.values())
 
 
-def _next(waiting: Sequence[_Task], known: set[str]) -> _Task | None:
+def _next(waiting: Sequence[Task], known: set[str]) -> Task | None:
     """Return the first task whose inputs all exist."""
     return next((task for task in waiting if task.reads <= known), None)
 
 
-def _create(connection: duckdb.DuckDBPyConnection, task: _Task) -> set[str]:
-    """Create a task's relations. Return those that are known to be empty."""
-    files = [sql.files()[node.name] for node in task.nodes]
-    for file in files:
-        created = connection.execute(file.statement)
-        if file.materialised and created.fetchall() == [(0,)]:
-            return task.names
-    if not (filling := files[0].filled_by):
-        return set()
-    STEPS[filling.step](connection, filling.reads, tuple(file.name for file in files))
+def _fill(connection: duckdb.DuckDBPyConnection, task: Task) -> set[str]:
+    """Fill a task's tables. Return those that are known to be empty."""
+    file = sql.files()[task.nodes[0].name]
+    if not (filling := file.filled_by):
+        inserted = connection.execute(f"INSERT INTO {file.name} FROM {sql.rows_of(file)}")
+        return task.names if inserted.fetchall() == [(0,)] else set()
+    STEPS[filling.step](connection, filling.reads, tuple(node.name for node in task.nodes))
     counts = connection.execute(sql.row_counts(task.names)).fetchall()
     return {name for name, rows in counts if not rows}
 
 
-def _holds(condition: sql.Condition, empty: set[str]) -> bool:
-    """Return whether a condition for being empty holds. `empty`: relations known to be empty."""
+def _texts(connection: duckdb.DuckDBPyConnection, tables: set[str]) -> Texts:
+    """Return which of the texts that conditions for being empty name are in columns of `tables`."""
+    texts: Texts = {(table, column): set() for table, column in _named_texts() if table in tables}
+    query = " UNION ALL ".join(
+        f"SELECT DISTINCT '{table}', '{column}', {column} FROM {table} "
+        f"WHERE {column} IN ({', '.join(map(sql.literal, _named_texts()[table, column]))})"
+        for table, column in texts
+    )
+    for table, column, text in connection.execute(query).fetchall() if query else ():
+        texts[table, column].add(text)
+    return texts
+
+
+@cache
+def _named_texts() -> dict[tuple[str, str], list[str]]:
+    """Return the texts that conditions for being empty name, by staged table and column."""
+    found: dict[tuple[str, str], list[str]] = {}
+
+    def search(condition: sql.Condition) -> None:
+        if isinstance(condition, list):
+            word, *parts = condition
+            if word == "without":
+                table, column, *texts = parts
+                listed = found.setdefault((table, column), [])
+                listed += [text for text in texts if text not in listed]
+            else:
+                for part in parts:
+                    search(part)
+
+    for task in tasks():
+        search(task.nodes[0].empty_if)
+    return found
+
+
+def _holds(condition: sql.Condition, empty: set[str], texts: Texts) -> bool:
+    """Return whether a condition for being empty holds.
+
+    `empty`: relations known to be empty. `texts`: texts of known columns.
+    """
     if isinstance(condition, bool):
         return condition
     if isinstance(condition, str):
         return condition in empty
-    combination, *parts = condition
-    holds = [_holds(part, empty) for part in parts]
-    return any(holds) if combination == "any" else all(holds)
+    word, *parts = condition
+    if word == "without":
+        table, column, *needed = parts
+        return (table, column) in texts and texts[table, column].isdisjoint(needed)
+    holds = [_holds(part, empty, texts) for part in parts]
+    return any(holds) if word == "any" else all(holds)

@@ -7,6 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest import sql
+from ingest.pipeline.scratch import INDEX_ROW
 from ingest.pipeline.statements import Statements
 
 FORMAT = "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
@@ -37,7 +38,7 @@ def write_tables(
     with Statements(connection, workers) as statements:
         writing = []
         if index_row:  # this takes longest
-            writing.append(statements.submit(_write_index_row, empty, index_row))
+            writing.append(statements.submit(_copy, f"FROM {INDEX_ROW}", index_row))
         writing += [
             statements.submit(_write, table.name, directory)
             for table in sql.tables()
@@ -58,18 +59,16 @@ def _write(connection: duckdb.DuckDBPyConnection, table: str, directory: Path) -
             source = "FROM sliced"
     elif table in ORDER:
         source += f" ORDER BY {ORDER[table]}"
-    target = sql.literal(directory / f"{table}.parquet")
-    connection.execute(f"COPY ({source}) TO {target} {FORMAT}")
+    _copy(connection, source, directory / f"{table}.parquet", FORMAT)
 
 
-def _write_index_row(
-    connection: duckdb.DuckDBPyConnection, empty: frozenset[str], file: Path
+def _copy(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    file: Path,
+    options: str = "(FORMAT parquet)",
 ) -> None:
-    def rows(table: str) -> str:
-        return sql.no_rows(table) if table in empty else f"SELECT '' AS run_id, * FROM main.{table}"
-
-    row = sql.indexed_rows([""], rows)
-    connection.execute(f"COPY ({row}) TO {sql.literal(file)} (FORMAT parquet)")
+    connection.execute(f"COPY ({source}) TO {sql.literal(file)} {options}")
 
 
 def _in_slices(

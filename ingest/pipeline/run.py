@@ -23,14 +23,15 @@ from ingest.inputs import (
     started_at,
     world_size,
 )
-from ingest.pipeline.build import build, prepare
+from ingest.pipeline.build import build
 from ingest.pipeline.parquet import write_tables
+from ingest.pipeline.scratch import open_scratch
 from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
 WORKERS = 2  # statements at a time for small runs; larger runs would run out of memory
-SMALL_BYTES = 4 << 20  # of files on disk; a database in memory is faster for such a run
+SMALL_BYTES = 4 << 20  # of files on disk
 
 
 @dataclass
@@ -80,7 +81,6 @@ def write_run(
     """
     scratch = directory.with_name(directory.name + ".scratch")
     is_small = run.bytes <= SMALL_BYTES
-    database = ":memory:" if is_small else str(scratch)
     workers = min(threads or os.cpu_count() or 1, WORKERS) if is_small else 1
     config: dict[str, Any] = {
         "memory_limit": MEMORY_LIMIT,
@@ -89,26 +89,40 @@ def write_run(
     }
     if threads:
         config["threads"] = threads
-    with duckdb.connect(database, config=config) as connection:
-        connection.execute("SET enable_progress_bar = false")
-        prepare(connection, workers)
-        _stage(Staging(connection), run, progress)
-        if options.redact_paths:
-            redact_paths(connection)
-        if run.sources:
-            if options.redact_paths:
-                run.make_paths_relative()
-            else:
-                run.make_paths_absolute()
-            _fill_files(connection, run.sources)
-            _fill_run(connection, run, options, added_at or utc_now())
-            if not options.keep_metadata:
-                redact_secrets(connection)
+    with open_scratch(scratch, **config) as connection:
+        stage_run(connection, run, options, added_at or utc_now(), progress)
         empty = build(connection, workers)
         _read_warnings(connection, run.sources)
         write_tables(connection, directory, empty, index_row, workers)
         named = connection.execute("SELECT name FROM staged_run").fetchall()
     return str(named[0][0]) if named else ""
+
+
+def stage_run(
+    connection: duckdb.DuckDBPyConnection,
+    run: RunInput,
+    options: AddOptions,
+    added_at: datetime,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Fill the staged tables of a scratch database from the files of a run.
+
+    Secrets and paths are redacted as `options` say. The other arguments and errors are those of
+    `write_run`.
+    """
+    _stage(Staging(connection), run, progress)
+    if options.redact_paths:
+        redact_paths(connection)
+    if not run.sources:
+        return
+    if options.redact_paths:
+        run.make_paths_relative()
+    else:
+        run.make_paths_absolute()
+    _fill_files(connection, run.sources)
+    _fill_run(connection, run, options, added_at)
+    if not options.keep_metadata:
+        redact_secrets(connection)
 
 
 def utc_now() -> datetime:

@@ -11,7 +11,7 @@ A file defines one object and is named after it. `order.py` derives the order in
 the objects from what each of them reads.
 """
 
-from ingest.sql.inline import indexed_rows, no_rows, read_by_index
+from ingest.sql.inline import index_version, indexed_rows, no_rows, read_by_index
 from ingest.sql.keys import Reference, key_references
 from ingest.sql.literals import literal
 from ingest.sql.loader import (
@@ -28,7 +28,8 @@ from ingest.sql.loader import (
     tables,
     views,
 )
-from ingest.sql.order import Node, OrderError, in_order, nodes
+from ingest.sql.of_run import rows_of
+from ingest.sql.order import Node, OrderError, definitions_of_run, in_order, nodes
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
@@ -45,9 +46,11 @@ __all__ = [
     "Reference",
     "SqlFile",
     "Topic",
+    "definitions_of_run",
     "digest",
     "files",
     "in_order",
+    "index_version",
     "indexed",
     "indexed_rows",
     "key_references",
@@ -63,6 +66,7 @@ __all__ = [
     "read_by_index",
     "relations",
     "row_counts",
+    "rows_of",
     "schema_version",
     "start_here",
     "table_columns",

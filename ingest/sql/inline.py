@@ -6,35 +6,44 @@ from functools import cache
 
 from ingest.sql.literals import literal
 from ingest.sql.loader import Macro, SqlFile, files, indexed
+from ingest.sql.of_run import read_by
 from ingest.sql.order import nodes
-from ingest.sql.versions import table_columns
+from ingest.sql.versions import digest, schema_version, table_columns
 
 NAMES = re.compile(r"'(\w+)'")
 
 
 @cache
-def read_by_index() -> tuple[SqlFile, ...]:
-    """Return the indexed relations and everything that they read, in order, with macros."""
+def read_by_index(computed: frozenset[str] = frozenset()) -> tuple[SqlFile, ...]:
+    """Return the indexed relations and everything that they read, in order, with macros.
+
+    What a stored view reads is left out, unless the view is one of `computed`.
+    """
     reads = {node.name: node.reads for node in nodes("catalog")}
-    needed: set[str] = set()
-    waiting = [file.name for file in indexed()]
-    while waiting:
-        if (name := waiting.pop()) not in needed:
-            needed.add(name)
-            waiting += reads[name]
+    wanted = [file.name for file in indexed()]
+    needed = {*wanted, *read_by(wanted, reads, computed)}
     return tuple(files()[name] for name in reads if name in needed)
 
 
-def indexed_rows(run_ids: Sequence[str], rows: Callable[[str], str]) -> str:
+def indexed_rows(
+    run_ids: Sequence[str],
+    rows: Callable[[str], str],
+    computed: frozenset[str] = frozenset(),
+) -> str:
     """Return the query for the rows of the index, one row per run.
 
     A row has `run_id` and, for each indexed relation, a list of structs, NULL if the relation has
-    no rows. `rows` returns the query for a table's rows. The query's connection must have the
-    scalar macros.
+    no rows. `rows` returns the query for a table's rows. The rows of the stored views `computed`
+    are computed. The query's connection must have the scalar macros.
     """
+
+    def query(file: SqlFile) -> str:
+        is_read = file.is_table and file.name not in computed
+        return rows(file.name) if is_read else _body(file)
+
     defined = "".join(
-        f",\n{file.name} AS (\n{rows(file.name) if file.kind == 'tables' else _body(file)}\n)"
-        for file in read_by_index()
+        f",\n{file.name} AS (\n{query(file)}\n)"
+        for file in read_by_index(computed)
         if file.kind != "macros" and not file.macro
     )
     requested = f"requested AS (SELECT unnest({literal(run_ids)}::VARCHAR[]) AS run_id)"
@@ -44,6 +53,12 @@ def indexed_rows(run_ids: Sequence[str], rows: Callable[[str], str]) -> str:
     )
     columns = ", ".join(f"{file.name}.rows AS {file.name}" for file in indexed())
     return f"WITH\n{requested}{defined}\nSELECT requested.run_id, {columns}\nFROM requested{lists}"
+
+
+@cache
+def index_version() -> str:
+    """Return the version of the index's content and of the SQL that computes it."""
+    return digest([indexed_rows([], lambda table: table), schema_version()])
 
 
 def no_rows(table: str) -> str:
@@ -59,7 +74,7 @@ def _body(file: SqlFile) -> str:
     Those macros take names of relations. They must be inlined because DuckDB does not create a
     macro whose tables do not exist.
     """
-    body = file.body.rstrip().removesuffix(";")
+    body = file.query
     for node in nodes("catalog"):
         if node.name == file.name:
             for called in map(files().__getitem__, node.reads):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 SQL_DIRECTORY = Path(__file__).parent
 COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
-KEYWORD_LINE = re.compile(r"^(One row|Start here|Indexed|Materialised|Filled by|Paths): ")
+KEYWORD_LINE = re.compile(r"^(One row|Start here|Indexed|Materialised|Stored|Filled by|Paths): ")
 PART_LINE = re.compile(r"Part of (`\w+`(?:(?:, | and )`\w+`)*): ")
 FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
 PATHS = re.compile(r"(\w+) \((\w+)\)")
@@ -66,8 +66,9 @@ class SqlFile:
     """A file `ingest/sql/<topic>/<kind>/<name>.sql`, which defines one object.
 
     `materialised` is the reason why a relation is a table in the scratch database instead of a
-    view. `indexed` is the reason why the store's index includes its rows. `paths` maps the columns
-    that contain paths to the macros that make these paths relative.
+    view. `stored` is the reason why the store keeps the rows of a view for each run. `indexed` is
+    the reason why the store's index includes its rows. `paths` maps the columns that contain paths
+    to the macros that make these paths relative.
     """
 
     name: str
@@ -76,6 +77,7 @@ class SqlFile:
     body: str
     documentation: Documentation
     materialised: str | None
+    stored: str | None
     indexed: str | None
     filled_by: Filling | None
     paths: dict[str, str]
@@ -84,6 +86,16 @@ class SqlFile:
     def is_ddl(self) -> bool:
         """Whether the file creates an empty table, which a reader or a Python step fills."""
         return self.body.startswith("CREATE TABLE ")
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the store keeps the relation's rows for each run."""
+        return self.kind == "tables" or self.stored is not None
+
+    @property
+    def query(self) -> str:
+        """The query of a relation, without the semicolon at its end."""
+        return self.body.rstrip().removesuffix(";")
 
     @cached_property
     def macro(self) -> Macro | None:
@@ -133,13 +145,13 @@ def of_kind(*kinds: str) -> tuple[SqlFile, ...]:
 
 
 def tables() -> tuple[SqlFile, ...]:
-    """Return the tables that the store keeps for each run, as Parquet files."""
-    return of_kind("tables")
+    """Return the tables and views whose rows the store keeps for each run, as Parquet files."""
+    return tuple(file for file in of_kind("tables", "views") if file.is_table)
 
 
 def views() -> tuple[SqlFile, ...]:
-    """Return the views over the tables."""
-    return tuple(file for file in of_kind("views") if not file.macro)
+    """Return the views over the tables that are computed when a query reads them."""
+    return tuple(file for file in of_kind("views") if not file.macro and not file.stored)
 
 
 def macros() -> tuple[SqlFile, ...]:
@@ -170,6 +182,7 @@ def _read(path: Path) -> SqlFile:
         "\n".join(lines[begins:]),
         documentation,
         keywords.get("Materialised"),
+        keywords.get("Stored"),
         keywords.get("Indexed"),
         _filling(filling) if filling else None,
         _paths(keywords["Paths"]) if "Paths" in keywords else {},

@@ -5,7 +5,7 @@ Deriving the order takes a third of a second. Therefore `python -m ingest.sql` w
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 
 import duckdb
 
-from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, SqlFile, files
+from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, files
+from ingest.sql.of_run import definitions, read_by
 from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
@@ -78,18 +79,47 @@ def derive() -> dict[str, list[Node]]:
     with duckdb.connect() as connection:
         scratch = {name: file for name, file in files().items() if file.kind in IN_SCRATCH}
         reader = Reader(connection, scratch)
+        catalog = _catalog(connection)
         nodes = [
             Node(name, tuple(sorted(reader.reads(name))), reader.empty_if(name))
             for name in in_order({name: reader.reads(name) for name in scratch})
-        ]
-        columns = _columns(connection, [scratch[node.name] for node in nodes])
+        ] + _stored(connection, catalog)
+        for file in (scratch[node.name] for node in nodes if node.name in scratch):
+            connection.execute(file.statement)
+        for statement in definitions({node.name: node.reads for node in catalog}):
+            connection.execute(statement)
+        columns = _columns(connection)
         return {
             "scratch": [
                 Node(node.name, node.reads, node.empty_if, columns.get(node.name, {}))
                 for node in nodes
             ],
-            "catalog": _catalog(connection),
+            "catalog": catalog,
         }
+
+
+def _stored(connection: duckdb.DuckDBPyConnection, catalog: Sequence[Node]) -> list[Node]:
+    """Return the views that the store keeps, as tables that read other tables."""
+    reads = {node.name: node.reads for node in catalog}
+    reader = Reader(connection, {name: files()[name] for name in reads})
+
+    def of_tables(condition: Condition) -> Condition:
+        if isinstance(condition, str) and not files()[condition].is_table:
+            return of_tables(reader.empty_if(condition))
+        if isinstance(condition, list):
+            word, *parts = condition
+            return condition if word == "without" else [word, *map(of_tables, parts)]
+        return condition
+
+    return [
+        Node(
+            node.name,
+            tuple(name for name in read_by([node.name], reads) if files()[name].is_table),
+            of_tables(reader.empty_if(node.name)),
+        )
+        for node in catalog
+        if files()[node.name].stored
+    ]
 
 
 def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
@@ -114,16 +144,12 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
     ]
 
 
-def _columns(
-    connection: duckdb.DuckDBPyConnection, ordered: list[SqlFile]
-) -> dict[str, dict[str, str]]:
-    """Return the columns of each relation. For this, all relations are created, without rows."""
-    for file in ordered:
-        connection.execute(file.statement)
+def _columns(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
+    """Return the columns of each relation of the database."""
     columns: dict[str, dict[str, str]] = {}
     for table, column, kind in connection.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal "
-        "ORDER BY table_name, column_index"
+        "SELECT table_name, column_name, data_type FROM duckdb_columns() "
+        "WHERE NOT internal AND schema_name = 'main' ORDER BY table_name, column_index"
     ).fetchall():
         columns.setdefault(table, {})[column] = kind
     return columns
@@ -142,6 +168,11 @@ def nodes(database: str) -> tuple[Node, ...]:
         Node(name, tuple(entry["reads"]), entry.get("empty_if", False), entry.get("columns", {}))
         for name, entry in generated()[database].items()
     )
+
+
+def definitions_of_run() -> Iterator[str]:
+    """Yield the statements that define the stored views in a scratch database, as empty tables."""
+    return definitions({node.name: node.reads for node in nodes("catalog")})
 
 
 def as_json(orders: Mapping[str, Sequence[Node]], logic: str) -> str:

@@ -1,7 +1,8 @@
 """The relations that each SQL file reads, and when its result is empty, from DuckDB's parse trees.
 
-A relation is empty if an input from which it needs a row is empty. This condition is a relation's
-name, `["any", …]`, `["all", …]`, True or False. If the condition is unknown, it is False.
+A relation is empty if an input from which it needs a row is empty, or if no row of a staged table
+has a value that it needs. This condition is a relation's name, `["without", table, column, value,
+…]`, `["any", …]`, `["all", …]`, True or False. If the condition is unknown, it is False.
 """
 
 import json
@@ -107,7 +108,7 @@ class Reader:
         return _any(
             [
                 self._of_table(node["from_table"], scope),
-                *self._of_filter(node.get("where_clause"), scope),
+                *self._of_filter(node.get("where_clause"), node["from_table"], scope),
             ]
         )
 
@@ -148,18 +149,57 @@ class Reader:
         }
         return self._of_query(self._trees[call["function_name"]], passed)
 
-    def _of_filter(self, node: Tree | None, scope: Mapping[str, Condition]) -> list[Condition]:
-        """Return the conditions of `EXISTS (…)` and `… IN (…)`.
+    def _of_filter(
+        self, node: Tree | None, table: Tree, scope: Mapping[str, Condition]
+    ) -> list[Condition]:
+        """Return the conditions of `EXISTS (…)`, `… IN (…)` and `column = 'text'`.
 
-        No row passes these filters if the subquery is empty.
+        No row passes these filters if the subquery is empty, or if no row has one of the texts.
         """
         if not node:
             return []
         if node.get("type") == "CONJUNCTION_AND":
-            return [c for child in node["children"] for c in self._of_filter(child, scope)]
+            return [c for child in node["children"] for c in self._of_filter(child, table, scope)]
         if node.get("class") == "SUBQUERY" and node["subquery_type"] in ("EXISTS", "ANY"):
             return [self._of_query(node["subquery"]["node"], scope)]
+        if node.get("type") == "COMPARE_EQUAL":
+            column, *values = node["left"], node["right"]
+        elif node.get("type") == "COMPARE_IN":
+            column, *values = node["children"]
+        else:
+            return []
+        literals = [value.get("literal") or {} for value in values]
+        origin = self._origin(column, table, scope)
+        if origin and all(literal.get("kind") == "STRING" for literal in literals):
+            return [["without", *origin, *(literal["text"] for literal in literals)]]
         return []
+
+    def _origin(
+        self, expression: Tree, table: Tree, scope: Mapping[str, Condition] | None = None
+    ) -> tuple[str, str] | None:
+        """Return the staged table and column of an expression over `table`, or None.
+
+        Views may pass the column on without a change.
+        """
+        if expression.get("class") != "COLUMN_REF":
+            return None
+        *qualifier, column = expression["column_names"]
+        names = [
+            base["table_name"]
+            for base in _base_tables(table)
+            if qualifier in ([], [base["alias"] or base["table_name"]])
+        ]
+        if len(names) != 1 or names[0] in (scope or {}):
+            return None
+        (name,) = names
+        if self._files[name].kind == "staged":
+            return name, column
+        if not (tree := self._trees.get(name)) or tree["type"] != "SELECT_NODE":
+            return None
+        for selected in tree["select_list"]:
+            if (selected["alias"] or selected.get("column_names", [""])[-1]) == column:
+                return None if any(_ctes(tree)) else self._origin(selected, tree["from_table"])
+        return None
 
     def _aggregates_in(self, node: Any) -> bool:
         if isinstance(node, list):
@@ -175,6 +215,16 @@ def _ctes(node: Tree) -> Iterator[tuple[str, Tree]]:
     """Yield the CTEs of a query, in order. Each can read those before it."""
     for entry in (node.get("cte_map") or {}).get("map") or []:
         yield entry["key"], entry["value"]["query_node"]
+
+
+def _base_tables(node: Tree) -> list[Tree]:
+    """Return the tables that a FROM clause joins by name; none if it also has other parts."""
+    if node["type"] == "BASE_TABLE":
+        return [node]
+    if node["type"] == "JOIN":
+        sides = [_base_tables(node[side]) for side in ("left", "right")]
+        return [table for side in sides for table in side] if all(sides) else []
+    return []
 
 
 def _aggregates(connection: duckdb.DuckDBPyConnection) -> set[str]:

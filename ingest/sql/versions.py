@@ -4,12 +4,13 @@ import ast
 import hashlib
 import io
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from ingest.sql.loader import IN_SCRATCH, SQL_DIRECTORY, of_kind, tables
-from ingest.sql.order import generated, nodes
+from ingest.sql.of_run import definitions
+from ingest.sql.order import Node, as_json, derive, generated, nodes
 
 # The Python packages that turn files into tables.
 PACKAGES = ("formats", "inputs", "pipeline", "redaction")
@@ -48,9 +49,16 @@ def logic_version() -> str:
     return str(generated()["logic"])
 
 
-def derive_logic() -> str:
+def derive_file() -> str:
+    """Derive the text of `generated_order.json`."""
+    orders = derive()
+    return as_json(orders, _logic(orders["catalog"]))
+
+
+def _logic(catalog: Sequence[Node]) -> str:
     """Compute the version of the logic from the SQL and the Python that turn files into tables."""
     statements = [file.statement for file in of_kind(*IN_SCRATCH, "queries")]
+    statements += definitions({node.name: node.reads for node in catalog})
     modules = sorted(
         path for package in PACKAGES for path in (SQL_DIRECTORY.parent / package).rglob("*.py")
     )

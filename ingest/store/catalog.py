@@ -79,15 +79,27 @@ class Catalog:
         return read
 
     def _table(self, table: str) -> str:
-        """Return the query for a table's rows in all versions. Columns are matched by name."""
+        """Return the query for a table's rows in all versions. Columns are matched by name.
+
+        A view whose rows a version did not store yet is computed for the runs of that version.
+        """
         parts = [
             self._table_of(version, columns, table)
-            for version, columns in self.versions.items()
             if table in columns
+            else self._computed(version, columns, table)
+            for version, columns in self.versions.items()
+            if table in columns or sql.files()[table].stored
         ]
         if self.versions.keys() != {sql.schema_version()}:
             parts.insert(0, sql.no_rows(table))  # defines all columns and their order
         return " UNION ALL BY NAME ".join(parts)
+
+    def _computed(self, version: str, columns: Columns, view: str) -> str:
+        runs = self._table_of(version, columns, "runs")
+        return (
+            f"SELECT * FROM (\n{sql.files()[view].query}\n) "
+            f"WHERE run_id IN (SELECT run_id FROM ({runs}))"
+        )
 
     def _table_of(self, version: str, columns: Columns, table: str) -> str:
         directory = f"{RUNS}/{version}" if version else RUNS

@@ -7,7 +7,6 @@ fault, if any, and its rows of each relation whose SQL header has `Indexed:`, as
 """
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -42,12 +41,6 @@ class Entry:
         return (self.version, self.changed_ns) == (run.version, run.changed_ns)
 
 
-@cache
-def index_version() -> str:
-    """Return the version of the index's content and of the SQL that computes it."""
-    return sql.digest([sql.indexed_rows([], lambda table: table), sql.schema_version()])
-
-
 def read_index(file: Path) -> dict[str, Entry] | None:
     """Return the entries of an index, by run id.
 
@@ -61,7 +54,7 @@ def read_index(file: Path) -> dict[str, Entry] | None:
             columns = read.to_pydict().values()
     except (OSError, ValueError, KeyError):  # pyarrow's errors derive from these
         return None
-    if written_by != index_version():
+    if written_by != sql.index_version():
         return None
     return {
         run_id: Entry(

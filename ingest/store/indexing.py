@@ -7,7 +7,7 @@ import duckdb
 
 from ingest import sql
 from ingest.store.faults import OLD, Fault, find_fault
-from ingest.store.index import INDEX, STATE, VERSION, Entry, index_version, read_index
+from ingest.store.index import INDEX, STATE, VERSION, Entry, read_index
 from ingest.store.places import StoredRun
 from ingest.store.tables import Columns, columns_of, table_rows
 
@@ -66,7 +66,7 @@ def write_index(
         connection.execute(
             f"COPY (FROM (SELECT {state}) LEFT JOIN ({rows}) USING (run_id) ORDER BY run_id) "
             f"TO {sql.literal(target)} (FORMAT parquet, COMPRESSION zstd, "
-            f"KV_METADATA {{{VERSION}: '{index_version()}'}})",
+            f"KV_METADATA {{{VERSION}: '{sql.index_version()}'}})",
             _state(entries),
         )
     return entries
@@ -138,14 +138,16 @@ class _Reader:
             )
 
         file = self._target.with_name(f"rows_{len(self.files)}.parquet")
-        query = sql.indexed_rows([run.run_id for run in runs], rows)
+        missing = {file.name for file in sql.tables() if file.stored} - columns.keys()
+        query = sql.indexed_rows([run.run_id for run in runs], rows, frozenset(missing))
         self._connection.execute(f"COPY ({query}) TO {sql.literal(file)} (FORMAT parquet)")
         self.files.append(file)
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the scalar macros that the query for the indexed rows uses."""
-    for file in sql.read_by_index():
+    stored = frozenset(file.name for file in sql.tables() if file.stored)
+    for file in sql.read_by_index(computed=stored):
         if file.kind == "macros":
             connection.execute(file.statement)
 

@@ -8,17 +8,20 @@ from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-from rich.cells import cell_len, set_cell_size
-from rich.console import Console
-from rich.text import Text
 
 from ingest.console import Result, writer
 from ingest.errors import QueryError
 from ingest.store.connection import read
 from ingest.units import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+# Functions import rich, because `ingest add` needs it only in a terminal.
 
 WIDE = 100_000
 NARROWEST = 12
@@ -26,11 +29,11 @@ GAP = "   "  # between two columns
 PROSE = {"comment": 90, "warnings": 90}  # columns that wrap, with their width
 MAX_ROWS = 1_000
 
-diagnostics = Console(stderr=True)
 
-
-def results() -> Console:
+def results() -> "Console":
     """Return the console of stdout. Its width is unlimited if stdout is not a terminal."""
+    from rich.console import Console
+
     is_terminal = sys.stdout.isatty()
     return Console(width=None if is_terminal else WIDE, highlight=False, soft_wrap=not is_terminal)
 
@@ -40,12 +43,15 @@ def table(
     rows: Iterable[Sequence[Any]],
     title: str | None = None,
     right: Sequence[str] = (),
-) -> Text:
+) -> "Text":
     """Lay out a table for people. The columns named in `right` hold numbers, aligned right.
 
     If the terminal is too narrow, the widest text columns are cut first. This function does not
     use rich's tables because they take almost a second for a thousand rows.
     """
+    from rich.cells import cell_len
+    from rich.text import Text
+
     texts = [["" if value is None else printable(str(value)) for value in row] for row in rows]
     widths = [
         min(max(map(cell_len, (name, *cells))), PROSE.get(name, WIDE))
@@ -97,6 +103,8 @@ def _lines(cells: Sequence[str], layout: Sequence[tuple[int, bool, bool]]) -> st
 
 
 def _padded(text: str, width: int, is_number: bool) -> str:
+    from rich.cells import cell_len, set_cell_size
+
     spare = width - cell_len(text)
     if spare < 0:
         return set_cell_size(text, width - 1) + "…"
@@ -123,15 +131,15 @@ def write_query(
         raise QueryError(str(error).strip()) from error
     if isinstance(formed, bytes):
         sys.stdout.buffer.write(formed)
-    elif isinstance(formed, Text):
-        results().print(formed)
-    else:
+    elif isinstance(formed, Iterable):
         sys.stdout.writelines(formed)
+    else:
+        results().print(formed)
 
 
 def _formed(
     relation: duckdb.DuckDBPyRelation | None, output_format: str
-) -> bytes | Text | Iterable[str]:
+) -> "bytes | Text | Iterable[str]":
     """Return the rows of a query in the output format."""
     if relation is None:
         raise QueryError("the query is empty")
@@ -161,7 +169,7 @@ def _json_array(objects: Iterable[str]) -> Iterator[str]:
     yield "[]\n" if separator == "[" else "]\n"
 
 
-def _shown(relation: duckdb.DuckDBPyRelation) -> Text:
+def _shown(relation: duckdb.DuckDBPyRelation) -> "Text":
     """Lay out the first rows as a table for people."""
     texts = writer.texts(relation)
     kinds = zip(relation.columns, relation.types, strict=True)

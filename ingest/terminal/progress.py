@@ -4,16 +4,16 @@ import json
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TextIO
-
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, TextIO
 
 from ingest.errors import IngestError
 from ingest.pipeline import AddOptions
 from ingest.store.store import Added, Store
 from ingest.store.workers import add_all, rebuild_all
-from ingest.terminal.printing import diagnostics
 from ingest.units import printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 def add_with_progress(
@@ -25,19 +25,20 @@ def add_with_progress(
     """
     paths = list(dict.fromkeys(paths))
     failed = False
-    with _progress() as progress:
+    with _Bars() as bars:
         sizes = {path: _size(path) for path in paths}
         names = {path: printable(path.name) for path in paths}
-        bars = {path: progress.add_task(names[path], total=sizes[path]) for path in paths}
+        for path in paths:
+            bars.add(path, names[path], sizes[path])
 
         def advance(path: Path, done: int) -> None:
             is_read = done >= sizes[path]
             label = f"{names[path]}: linking and writing" if is_read else names[path]
-            progress.update(bars[path], completed=done, description=label)
+            bars.advance(path, done, label)
 
         with closing(add_all(store, paths, options, jobs, advance)) as outcomes:
             for path, outcome in outcomes:
-                progress.remove_task(bars[path])
+                bars.remove(path)
                 failed |= _report(path, outcome, as_json)
     return not failed
 
@@ -48,15 +49,16 @@ def rebuild_with_progress(store: Store, run_ids: list[str], jobs: int) -> list[s
     Return the ids of the runs that could not be rebuilt.
     """
     failed = []
-    with _progress() as progress:
-        bars = {run_id: progress.add_task(run_id, total=None) for run_id in run_ids}
+    with _Bars() as bars:
+        for run_id in run_ids:
+            bars.add(run_id, run_id, None)
 
         def advance(run_id: str, done: int) -> None:
-            progress.update(bars[run_id], completed=done)
+            bars.advance(run_id, done, run_id)
 
         with closing(rebuild_all(store, run_ids, jobs, advance)) as outcomes:
             for run_id, outcome in outcomes:
-                progress.remove_task(bars[run_id])
+                bars.remove(run_id)
                 if isinstance(outcome, IngestError):
                     say_error(outcome)
                     failed.append(run_id)
@@ -82,15 +84,46 @@ def say_warning(
     print(f"warning: {printable(str(message))}", file=sys.stderr)
 
 
-def _progress() -> Progress:
+class _Bars:
+    """The progress bars of paths or runs, which only a terminal shows."""
+
+    def __init__(self) -> None:
+        self._progress = _progress() if sys.stderr.isatty() else None
+        self._tasks: dict[object, TaskID] = {}
+
+    def __enter__(self) -> "_Bars":
+        if self._progress:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress:
+            self._progress.stop()
+
+    def add(self, item: object, label: str, total: int | None) -> None:
+        if self._progress:
+            self._tasks[item] = self._progress.add_task(label, total=total)
+
+    def advance(self, item: object, done: int, label: str) -> None:
+        if self._progress:
+            self._progress.update(self._tasks[item], completed=done, description=label)
+
+    def remove(self, item: object) -> None:
+        if self._progress:
+            self._progress.remove_task(self._tasks[item])
+
+
+def _progress() -> "Progress":
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TimeElapsedColumn(),
-        console=diagnostics,
+        console=Console(stderr=True),
         transient=True,
-        disable=not diagnostics.is_terminal,
     )
 
 

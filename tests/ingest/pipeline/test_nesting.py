@@ -1,15 +1,18 @@
 """Depth, parents and self time, compared with torch's rule, written with a stack."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest import sql
 from ingest.pipeline import nesting
 from tests.builders.events import host, kernel
+from tests.builders.relations import built
 
 Span = tuple[int, int, int]  # start, length, lane
 SPANS = st.lists(
@@ -35,26 +38,38 @@ def stack_rule(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
     return found
 
 
-def nested(spans: list[Span]) -> dict[int, tuple[int, int | None]]:
-    with duckdb.connect() as connection:
-        connection.execute(
-            "CREATE TABLE spans (lane INTEGER, event_id BIGINT, start_ns BIGINT, end_ns BIGINT, "
-            "event_index BIGINT)"
-        )
-        connection.executemany(
-            "INSERT INTO spans VALUES ($1, $2, $3, $4, 0)",
-            [[lane, i, start, start + length] for i, (start, length, lane) in enumerate(spans)],
-        )
-        connection.execute(sql.files()["op_nest"].statement)
-        nesting.nest(connection, ("spans",), ("op_nest",))
-        rows = connection.sql("SELECT event_id, depth, parent_id FROM op_nest").fetchall()
+def nested(
+    connection: duckdb.DuckDBPyConnection, spans: list[Span]
+) -> dict[int, tuple[int, int | None]]:
+    """Return depth and parent of each span, from the table that `nest` fills."""
+    starts, lengths, lanes = map(list, zip(*spans, strict=True))
+    connection.execute(
+        "CREATE OR REPLACE TABLE spans AS SELECT unnest($3)::INTEGER AS lane, "
+        "unnest(range($4)) AS event_id, unnest($1)::BIGINT AS start_ns, "
+        "start_ns + unnest($2)::BIGINT AS end_ns, 0::BIGINT AS event_index",
+        [starts, lengths, lanes, len(spans)],
+    )
+    connection.execute("DROP TABLE IF EXISTS op_nest")
+    connection.execute(sql.files()["op_nest"].statement)
+    nesting.nest(connection, ("spans",), ("op_nest",))
+    rows = connection.sql("SELECT event_id, depth, parent_id FROM op_nest").fetchall()
     return {number: (depth, parent) for number, depth, parent in rows}
 
 
-@given(SPANS)
-@settings(max_examples=50, deadline=None)
-def test_spans_nest_by_the_rules_of_torch(spans: list[Span]) -> None:
-    assert nested(spans) == stack_rule(spans)
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty database."""
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def test_spans_nest_by_the_rules_of_torch(connection: duckdb.DuckDBPyConnection) -> None:
+    @given(SPANS)
+    @settings(max_examples=50, deadline=None)
+    def check(spans: list[Span]) -> None:
+        assert nested(connection, spans) == stack_rule(spans)
+
+    check()
 
 
 def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[int, dict[str, Any]]:
@@ -129,10 +144,10 @@ def test_the_path_of_a_call_is_made_of_names(
             assert row["repeats"] == ([names[n] for n in inside] == [names[number]])
 
 
-def test_spans_that_cross_are_siblings() -> None:
+def test_spans_that_cross_are_siblings(connection: duckdb.DuckDBPyConnection) -> None:
     # A ProfilerStep begins inside a Python frame that ends first.
     frame, step, op, later = (0, 10, 1), (5, 90, 1), (20, 10, 1), (96, 5, 1)
-    assert nested([frame, step, op, later]) == {
+    assert nested(connection, [frame, step, op, later]) == {
         0: (0, None),
         1: (0, None),
         2: (1, 1),
@@ -140,14 +155,14 @@ def test_spans_that_cross_are_siblings() -> None:
     }
 
 
-def test_many_crossing_spans_are_nested() -> None:
+def test_many_crossing_spans_are_nested(connection: duckdb.DuckDBPyConnection) -> None:
     stairs = [(i * 2, 3, 1) for i in range(300)]
-    assert set(nested(stairs).values()) == {(0, None)}
+    assert set(nested(connection, stairs).values()) == {(0, None)}
 
 
-def test_seven_hundred_levels_are_nested() -> None:
+def test_seven_hundred_levels_are_nested(connection: duckdb.DuckDBPyConnection) -> None:
     tower = [(i, 2000 - 2 * i, 1) for i in range(700)]
-    found = nested(tower)
+    found = nested(connection, tower)
     assert found[699] == (699, 698)
     assert found == stack_rule(tower)
 
@@ -192,8 +207,8 @@ def test_parents_contain_their_children(store_of_samples: Any) -> None:
     assert wrong.fetchall() == []
 
 
-def test_ops_have_their_device_time_and_module(traces: Any) -> None:
-    connection = traces.add(
+def test_ops_have_their_device_time_and_module() -> None:
+    connection = built(
         [
             host("ProfilerStep#3", "user_annotation", 0, 100),
             host("nn.Module: Linear_0", "python_function", 1, 80),

@@ -1,10 +1,13 @@
 """What a query reads and when it is empty, derived from its text and compared with DuckDB."""
 
+from collections.abc import Iterator
+
 import duckdb
 import pytest
 
 from ingest.sql.loader import Documentation, SqlFile
 from ingest.sql.references import Reader
+from tests.cases import check_each
 
 DDL = ("CREATE TABLE t (a INTEGER, b INTEGER)", "CREATE TABLE u (a INTEGER)")
 MACROS = (
@@ -49,35 +52,42 @@ def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
     """Return a reader that knows two tables, two macros and `query` as the object `q`."""
     names = ("t", "u", "total", "pairs", "q")
     files = {
-        name: SqlFile(name, "events", "load", body, Documentation("", "", {}), None, None, None, {})
+        name: SqlFile(
+            name, "events", "load", body, Documentation("", "", {}), None, None, None, None, {}
+        )
         for name, body in zip(names, (*DDL, *MACROS, query), strict=True)
     }
     return Reader(connection, files)
 
 
-@pytest.mark.parametrize("query", [*EMPTY_WITHOUT_T, *NOT_EMPTY_WITHOUT_T])
-def test_queries_are_empty_exactly_if_predicted(query: str) -> None:
-    with duckdb.connect() as connection:
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with the tables, of which `u` has a row, and the macros."""
+    with duckdb.connect() as opened:
         for statement in (*DDL, *MACROS):
-            connection.execute(statement)
-        connection.execute("INSERT INTO u VALUES (1)")
+            opened.execute(statement)
+        opened.execute("INSERT INTO u VALUES (1)")
+        yield opened
+
+
+def test_queries_are_empty_exactly_if_predicted(connection: duckdb.DuckDBPyConnection) -> None:
+    def check(query: str) -> None:
         condition = reader(connection, query).empty_if("q")
         needs_t = condition == "t" or (isinstance(condition, list) and condition[0] == "any")
         assert needs_t == (query in EMPTY_WITHOUT_T)
         assert (connection.execute(query).fetchall() == []) == needs_t
 
+    check_each([*EMPTY_WITHOUT_T, *NOT_EMPTY_WITHOUT_T], check)
 
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("SELECT total(a) FROM t", {"total", "t"}),
-        ("SELECT * FROM pairs(two := 't', one := 'u')", {"pairs", "t", "u"}),
-        ("WITH t AS (FROM t) FROM t", {"t"}),  # the CTE reads the table with its name
-        ("WITH c AS (FROM u), d AS (FROM c) FROM d", {"u"}),
-        ("WITH c AS (FROM d), d AS (FROM u) FROM c", {"d", "u"}),  # a CTE cannot read a later one
-        ("WITH RECURSIVE c AS (SELECT a FROM t UNION ALL SELECT a FROM c) FROM c", {"t"}),
-    ],
-)
-def test_the_relations_that_a_query_reads(query: str, names: set[str]) -> None:
-    with duckdb.connect() as connection:
-        assert reader(connection, query).reads("q") == names
+
+def test_the_relations_that_a_query_reads(connection: duckdb.DuckDBPyConnection) -> None:
+    expected = {
+        "SELECT total(a) FROM t": {"total", "t"},
+        "SELECT * FROM pairs(two := 't', one := 'u')": {"pairs", "t", "u"},
+        "WITH t AS (FROM t) FROM t": {"t"},  # the CTE reads the table with its name
+        "WITH c AS (FROM u), d AS (FROM c) FROM d": {"u"},
+        # A CTE cannot read a later one.
+        "WITH c AS (FROM d), d AS (FROM u) FROM c": {"d", "u"},
+        "WITH RECURSIVE c AS (SELECT a FROM t UNION ALL SELECT a FROM c) FROM c": {"t"},
+    }
+    assert {query: reader(connection, query).reads("q") for query in expected} == expected

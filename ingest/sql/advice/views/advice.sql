@@ -3,7 +3,6 @@
 -- median step, and at least 50 µs.
 -- One row: a piece of advice, for a device of a rank of a run; without a device, for a rank's host.
 -- Start here: What could make a run faster, and by how much at most?
--- Indexed: It reads nine tables of each run.
 --
 -- Each bound is an upper bound. Idle time counts in only one piece of advice, but the time of a
 -- kernel can count in two. The bounds therefore do not add up.

@@ -38,8 +38,6 @@
 --                 operators
 -- unknown_reason  why the bound is unknown; null if it is known
 WITH
-facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median),
-
 measured_steps AS NOT MATERIALIZED (
     SELECT
         *,
@@ -47,4 +45,4 @@ measured_steps AS NOT MATERIALIZED (
     FROM run_metrics
 )
 
-SELECT * FROM advice_of('facts_of_steps', 'measured_steps');
+SELECT * FROM advice_of('median_advice_sums', 'measured_steps');

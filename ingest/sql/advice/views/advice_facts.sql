@@ -2,6 +2,7 @@
 -- each step.
 -- One row: a kind of advice in a step of a device of a rank, or of its host. Kinds about kernels,
 -- operators or lines of code have a row for each name.
+-- Stored: it reads seven tables of each run.
 --
 -- run_id     the run
 -- rank       rank of the process

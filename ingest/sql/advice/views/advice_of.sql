@@ -1,6 +1,6 @@
 -- Part of `advice_checks` and `advice_of_steps`: the checks of some steps of each device:
--- `advice_of(facts, measured)`, with the names of two relations. `facts` has the rows of
--- `advice_facts` of these steps. `measured` has the columns of `run_metrics`, summed over these
+-- `advice_of(sums, measured)`, with the names of two relations. `sums` has the columns of
+-- `advice_sums_of` for these steps. `measured` has the columns of `run_metrics`, summed over these
 -- steps, and `steps_name`, the name of the steps in texts.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
@@ -25,51 +25,13 @@
 -- op              operator with the largest share of the time; null if the advice is not about
 --                 operators
 -- unknown_reason  why the bound is unknown; null if it is known
-CREATE MACRO advice_of(facts, measured) AS TABLE
+CREATE MACRO advice_of(sums, measured) AS TABLE
     WITH
     kinds (kind, cause) AS (
         VALUES
         ('host_bound', 'host'), ('recompiled', 'compile'), ('blocking', 'sync'),
         ('dataloader', 'dataloader'), ('small_kernels', NULL), ('exposed_communication', NULL),
         ('exposed_copy', NULL), ('float_matmul', NULL)
-    ),
-
-    names AS (
-        SELECT
-            run_id,
-            fact.rank,
-            device,
-            kind,
-            name,
-            sum(calls)::BIGINT AS calls,
-            sum(work_ns)::BIGINT AS work_ns,
-            sum(idle_ns)::BIGINT AS idle_ns,
-            sum(late_ns)::BIGINT AS late_ns,
-            coalesce(sum(named_ns), 0)::BIGINT AS named_ns
-        FROM query_table(facts) AS fact
-        GROUP BY run_id, fact.rank, device, kind, name
-    ),
-
-    sums AS (
-        SELECT
-            run_id,
-            names.rank,
-            device,
-            kind,
-            sum(calls)::BIGINT AS calls,
-            coalesce(sum(work_ns), 0)::BIGINT AS work_ns,
-            coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
-            coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
-            arg_max(name, (named_ns, name)) AS name,
-            max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns
-        FROM names
-        GROUP BY run_id, names.rank, device, kind
-    ),
-
-    recorded_types AS (
-        SELECT run_id, ops.rank, count(input_types) > 0 AS has_types
-        FROM ops
-        GROUP BY run_id, ops.rank
     ),
 
     known AS (
@@ -90,26 +52,26 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
             kinds.cause,
             listed.remedy AS cause_remedy,
             listed.is_of_host,
-            sums.calls,
+            total.calls,
             CASE kinds.kind
                 WHEN 'exposed_communication' THEN metrics.communication_ns
                 WHEN 'exposed_copy' THEN metrics.copy_ns
-                WHEN 'small_kernels' THEN sums.work_ns
-                WHEN 'float_matmul' THEN sums.work_ns
+                WHEN 'small_kernels' THEN total.work_ns
+                WHEN 'float_matmul' THEN total.work_ns
             END AS work_ns,
             CASE kinds.kind
                 WHEN 'exposed_communication' THEN metrics.exposed_communication_ns
                 WHEN 'exposed_copy' THEN metrics.exposed_copy_ns
-                WHEN 'small_kernels' THEN sums.work_ns
+                WHEN 'small_kernels' THEN total.work_ns
                 -- In half precision, they still take the time that the device's peak rate allows.
                 WHEN 'float_matmul'
-                    THEN sums.work_ns - sums.work_ns // half_precision_speedup(runs.device_name)
+                    THEN total.work_ns - total.work_ns // half_precision_speedup(runs.device_name)
                 -- Compilation can also take time outside idle time of cause `compile`. It delays a
                 -- device only before its first activity and after its last: other idle time counts
                 -- in other advice.
                 WHEN 'recompiled'
                     THEN least(
-                        greatest(sums.work_ns - sums.idle_ns, 0),
+                        greatest(total.work_ns - total.idle_ns, 0),
                         if(
                             metrics.measure = 'host',
                             metrics.wall_ns - metrics.bubble_ns,
@@ -117,32 +79,30 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                         )
                     )
             END AS saved_ns,
-            coalesce(sums.idle_ns, 0) AS idle_ns,
-            coalesce(sums.late_ns, 0) AS late_ns,
-            sums.name,
+            coalesce(total.idle_ns, 0) AS idle_ns,
+            coalesce(total.late_ns, 0) AS late_ns,
+            total.name,
             -- A gap can begin before its step, and is then longer than the step's idle time.
-            least(sums.named_ns, sums.idle_ns) AS location_ns,
-            coalesce(recorded_types.has_types, FALSE) AS has_types,
+            least(total.named_ns, total.idle_ns) AS location_ns,
+            metrics.is_typed,
             runs.device_name,
             half_precision_speedup(runs.device_name) AS speedup
         FROM query_table(measured) AS metrics
         CROSS JOIN kinds
         INNER JOIN runs ON metrics.run_id = runs.run_id
         LEFT JOIN parts AS listed ON kinds.cause = listed.part
-        LEFT JOIN sums
+        LEFT JOIN query_table(sums) AS total
             ON
-                metrics.run_id = sums.run_id
-                AND metrics.rank = sums.rank
-                AND metrics.device IS NOT DISTINCT FROM sums.device
-                AND kinds.kind = sums.kind
+                metrics.run_id = total.run_id
+                AND metrics.rank = total.rank
+                AND metrics.device IS NOT DISTINCT FROM total.device
+                AND kinds.kind = total.kind
         LEFT JOIN run_parts AS part
             ON
                 metrics.run_id = part.run_id
                 AND metrics.rank = part.rank
                 AND metrics.device IS NOT DISTINCT FROM part.device
                 AND kinds.cause = part.part
-        LEFT JOIN recorded_types
-            ON metrics.run_id = recorded_types.run_id AND metrics.rank = recorded_types.rank
     ),
 
     judged AS (
@@ -160,8 +120,10 @@ CREATE MACRO advice_of(facts, measured) AS TABLE
                     THEN 'the trace does not name the device'
                 WHEN kind = 'float_matmul' AND speedup IS NULL
                     THEN format('it is unknown whether {} has tensor cores', device_name)
-                WHEN kind = 'float_matmul' AND NOT has_types
+                WHEN kind = 'float_matmul' AND NOT is_typed
                     THEN 'the types of inputs were not recorded (use record_shapes=True)'
+                WHEN kind = 'float_matmul' AND is_typed IS NULL AND work_ns IS NULL
+                    THEN 'an older version added the run (use `ingest upgrade`)'
             END AS unknown_reason,
             CASE
                 WHEN kind = 'host_bound' AND is_host

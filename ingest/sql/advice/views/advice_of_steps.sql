@@ -33,6 +33,8 @@ CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         WHERE run_id = run AND in_steps(step, from_step, to_step)
     ),
 
+    sums_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_sums_of('facts_of_steps')),
+
     measured_steps AS NOT MATERIALIZED (
         SELECT
             run AS run_id,
@@ -41,4 +43,4 @@ CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     )
 
     SELECT * EXCLUDE (run_id)
-    FROM advice_of('facts_of_steps', 'measured_steps');
+    FROM advice_of('sums_of_steps', 'measured_steps');

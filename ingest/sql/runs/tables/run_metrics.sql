@@ -67,6 +67,7 @@
 -- compilations              number of compilations in the measured steps; null if not known
 -- recompiles                number of compilations in the measured steps that were recompilations
 -- compile_ns                time that the compilations took, ns
+-- is_typed                  whether the types of the operators' inputs were recorded in the rank
 WITH
 devices AS (
     SELECT
@@ -214,7 +215,8 @@ SELECT
     peaks.peak_bytes,
     compiled.compilations,
     compiled.recompiles,
-    compiled.compile_ns
+    compiled.compile_ns,
+    found.rank IN (SELECT rank FROM typed_ranks) AS is_typed
 FROM devices AS found
 INNER JOIN times ON found.rank = times.rank AND found.device IS NOT DISTINCT FROM times.device
 INNER JOIN medians ON found.rank = medians.rank AND found.device IS NOT DISTINCT FROM medians.device

@@ -35,6 +35,7 @@
 --                           unknown
 -- compile_ns                time of the compilations in the measured steps of the run, ns; null if
 --                           unknown
+-- is_typed                  whether the types of the operators' inputs were recorded in the rank
 CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (
@@ -99,7 +100,8 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         if(coalesce(from_step, to_step) IS NULL, metrics.peak_bytes, sums.peak_bytes) AS peak_bytes,
         metrics.compilations,
         metrics.recompiles,
-        metrics.compile_ns
+        metrics.compile_ns,
+        metrics.is_typed
     FROM sums
     INNER JOIN times
         ON sums.rank = times.rank AND sums.device IS NOT DISTINCT FROM times.device

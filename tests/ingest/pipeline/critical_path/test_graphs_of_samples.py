@@ -5,12 +5,12 @@ import shutil
 import numpy as np
 import pytest
 
-import ingest
 from ingest.pipeline.critical_path import find
 from ingest.pipeline.critical_path.graph import Edges, Graph
 from ingest.pipeline.critical_path.nodes import Nodes
 from ingest.pipeline.critical_path.streams import add_streams
 from ingest.pipeline.critical_path.threads import Host
+from tests.builders import relations
 from tests.samples import TWO_RANKS, Samples
 
 RUNS = ["alexnet_cuda_sync", "mi210_gpu_only", "mi300_torch_compile_triton", "mtia_inference"]
@@ -35,7 +35,7 @@ def built(
         shutil.copy(file, directory)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(find, "build_graph", keep)
-        ingest.Store(tmp_path_factory.mktemp("store")).add(directory)
+        relations.built(directory, "critical_paths")
     assert graphs
     return graphs
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from random import Random
 
 import numpy as np
-import pytest
 
 from ingest.pipeline.critical_path.graph import NOBODY, Edges, Graph, Kind, in_order
 from ingest.pipeline.critical_path.longest import lengths_without, longest_path
+from tests.cases import check_each
 
 SEEDS = range(200)
 
@@ -42,63 +42,70 @@ def longest_to(graph: Graph, node: int, weights: np.ndarray) -> int:
     return max(int(weights[path].sum()) if path else 0 for path in paths_to(graph, node))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_path_is_longer_and_the_first_of_equal_ones_wins(seed: int) -> None:
-    graph = random_graph(seed)
-    path = longest_path(graph).tolist()
-    lengths = [longest_to(graph, node, graph.weights) for node in range(len(graph.times))]
-    assert graph.weights[path].sum() == lengths[-1]
-    # Go back from the end: take the first of the edges that are on a longest path to the node.
-    node = len(graph.times) - 1
-    for edge in reversed(path):
-        best = [
-            e
-            for e in np.flatnonzero(graph.targets == node).tolist()
-            if lengths[graph.sources[e]] + graph.weights[e] == lengths[node]
-        ]
-        assert edge == best[0]
-        node = int(graph.sources[edge])
-    assert node == 0
+def test_no_path_is_longer_and_the_first_of_equal_ones_wins() -> None:
+    def check(seed: int) -> None:
+        graph = random_graph(seed)
+        path = longest_path(graph).tolist()
+        lengths = [longest_to(graph, node, graph.weights) for node in range(len(graph.times))]
+        assert graph.weights[path].sum() == lengths[-1]
+        # Go back from the end: take the first of the edges that are on a longest path to the node.
+        node = len(graph.times) - 1
+        for edge in reversed(path):
+            best = [
+                e
+                for e in np.flatnonzero(graph.targets == node).tolist()
+                if lengths[graph.sources[e]] + graph.weights[e] == lengths[node]
+            ]
+            assert edge == best[0]
+            node = int(graph.sources[edge])
+        assert node == 0
+
+    check_each(SEEDS, check)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_lengths_without_some_edges(seed: int) -> None:
-    graph = random_graph(seed)
-    random = np.random.default_rng(seed)
-    count = len(graph.weights)
-    masks = [np.zeros(count, np.bool_), np.ones(count, np.bool_)]
-    masks += [random.random(count) < share for share in (0.2, 0.5, 0.8)]
-    last = len(graph.times) - 1
-    expected = [longest_to(graph, last, np.where(mask, 0, graph.weights)) for mask in masks]
-    assert lengths_without(graph, masks).tolist() == expected
+def test_lengths_without_some_edges() -> None:
+    def check(seed: int) -> None:
+        graph = random_graph(seed)
+        random = np.random.default_rng(seed)
+        count = len(graph.weights)
+        masks = [np.zeros(count, np.bool_), np.ones(count, np.bool_)]
+        masks += [random.random(count) < share for share in (0.2, 0.5, 0.8)]
+        last = len(graph.times) - 1
+        expected = [longest_to(graph, last, np.where(mask, 0, graph.weights)) for mask in masks]
+        assert lengths_without(graph, masks).tolist() == expected
+
+    check_each(SEEDS, check)
 
 
 def test_no_masks_have_no_lengths() -> None:
     assert lengths_without(random_graph(0), []).tolist() == []
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_step_is_as_long_as_its_longest_path(seed: int) -> None:
+def test_a_step_is_as_long_as_its_longest_path() -> None:
     """With any edges, `in_order` adds unexplained ones, and no path is longer than the step."""
-    random = Random(seed)
-    count = random.randint(2, 8)
-    times = np.array([0, *(random.randint(0, 12) for _ in range(count - 2)), 12])
-    lanes, positions = np.zeros(count, np.int64), np.arange(count)
-    lanes[-1] = 1  # the end of the step comes last
-    edges = Edges()
-    for _ in range(random.randint(1, 12)):
-        source, target = random.sample(range(count), 2)
-        if times[source] <= times[target]:
-            since = int(times[target] - times[source])
-            weight = random.choice([since, random.randint(0, since)])
-            edges.add(source, target, weight, NOBODY, Kind.HOST)
-    if not edges.columns:
-        edges.add(0, count - 1, 0, NOBODY, Kind.HOST)
-    graph = in_order(times, lanes, positions, edges)
-    path = longest_path(graph)
-    assert graph.weights[path].sum() == 12 == longest_to(graph, count - 1, graph.weights)
-    # The edges follow each other without a gap, and each takes all the time since its source.
-    assert graph.sources[path].tolist() == [0, *graph.targets[path][:-1]]
-    spans = graph.times[graph.targets] - graph.times[graph.sources]
-    assert (graph.weights[path] == spans[path]).all()
-    assert (graph.weights <= spans).all()
+
+    def check(seed: int) -> None:
+        random = Random(seed)
+        count = random.randint(2, 8)
+        times = np.array([0, *(random.randint(0, 12) for _ in range(count - 2)), 12])
+        lanes, positions = np.zeros(count, np.int64), np.arange(count)
+        lanes[-1] = 1  # the end of the step comes last
+        edges = Edges()
+        for _ in range(random.randint(1, 12)):
+            source, target = random.sample(range(count), 2)
+            if times[source] <= times[target]:
+                since = int(times[target] - times[source])
+                weight = random.choice([since, random.randint(0, since)])
+                edges.add(source, target, weight, NOBODY, Kind.HOST)
+        if not edges.columns:
+            edges.add(0, count - 1, 0, NOBODY, Kind.HOST)
+        graph = in_order(times, lanes, positions, edges)
+        path = longest_path(graph)
+        assert graph.weights[path].sum() == 12 == longest_to(graph, count - 1, graph.weights)
+        # The edges follow each other without a gap, and each takes all the time since its source.
+        assert graph.sources[path].tolist() == [0, *graph.targets[path][:-1]]
+        spans = graph.times[graph.targets] - graph.times[graph.sources]
+        assert (graph.weights[path] == spans[path]).all()
+        assert (graph.weights <= spans).all()
+
+    check_each(SEEDS, check)

@@ -8,7 +8,7 @@ import pytest
 
 import ingest
 from tests.builders.events import kernel
-from tests.conftest import Ranks
+from tests.builders.relations import built, ranks
 from tests.ingest.pipeline.critical_path.small_events import (
     STEP,
     SYNC,
@@ -95,9 +95,9 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
 }
 
 
-def test_paths_across_streams_and_waits(ranks: Ranks) -> None:
-    ranks.add(*[events for events, _ in CASES.values()])
-    found = ranks.rows(
+def test_paths_across_streams_and_waits() -> None:
+    relations = built(ranks(events for events, _ in CASES.values()))
+    found = relations.by_rank(
         "SELECT rank, kind, name, start_ns / 1000, dur_ns / 1000 FROM critical_paths "
         "ORDER BY ordinal"
     )
@@ -108,11 +108,11 @@ def test_paths_across_streams_and_waits(ranks: Ranks) -> None:
             assert rows[-1] == expected[-1], title
 
 
-def test_streams_of_two_devices_are_distinguished(traces: Any) -> None:
+def test_streams_of_two_devices_are_distinguished() -> None:
     """A kernel of device 1 waits for a kernel of device 0, on a stream with the same number."""
     events = [STEP, call(10, 11, 1), call(11, 12, 2), kernel("A", 20, 80, correlation=1)]
     events.append(kernel("B", 101, 20, device=1, correlation=2))
-    rows = traces.add(events).sql(
+    rows = built(events).sql(
         "SELECT name, kind, side, device, lane FROM critical_paths WHERE start_ns >= 20000 "
         "ORDER BY ordinal"
     )

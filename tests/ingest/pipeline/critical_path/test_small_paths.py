@@ -1,12 +1,9 @@
 """Critical paths and gains of small traces."""
 
-import json
 from typing import Any
 
-import pytest
-
-import ingest
 from tests.builders.events import Event
+from tests.builders.relations import built, ranks
 from tests.conftest import Ranks
 from tests.ingest.pipeline.critical_path.small_events import (
     LAUNCH,
@@ -22,34 +19,23 @@ from tests.ingest.pipeline.critical_path.small_events import (
 from tests.ingest.pipeline.critical_path.small_traces import CASES
 
 
-@pytest.fixture(scope="module")
-def small_paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
-    """The paths of the small traces, ingested as the ranks of two runs: with a device, and without.
+def test_paths_of_small_steps() -> None:
+    """The small traces are the ranks of two runs: with a device, and without.
 
     In a run with a device, ranks that have none are not measured.
     """
-    directory = tmp_path_factory.mktemp("small")
-    store = ingest.Store(directory / "store")
-    titles = list(CASES)
-    for run in ("host", "device"):
-        (directory / run).mkdir()
-    for rank, title in enumerate(titles):
-        events = CASES[title][0]
+    groups: dict[str, dict[str, list[Event]]] = {"host": {}, "device": {}}
+    for title, (events, _) in CASES.items():
         run = "device" if any("stream" in event["args"] for event in events) else "host"
-        trace = {"distributedInfo": {"rank": rank}, "traceEvents": events}
-        (directory / run / f"{rank}.json").write_text(json.dumps(trace))
-    for run in ("host", "device"):
-        store.add(directory / run)
-    paths: dict[str, list[Row]] = {title: [] for title in titles}
-    query = "SELECT rank, kind, name, dur_ns / 1000 FROM critical_paths ORDER BY rank, ordinal"
-    for rank, *row in ingest.connect(store.path).sql(query).fetchall():
-        paths[titles[rank]].append(tuple(row))
-    return paths
-
-
-@pytest.mark.parametrize("title", CASES)
-def test_path_of_a_small_step(title: str, small_paths: dict[str, list[Row]]) -> None:
-    assert small_paths[title] == CASES[title][1]
+        groups[run][title] = events
+    relations = built({run: ranks(traces.values()) for run, traces in groups.items()})
+    paths: dict[str, list[Row]] = {title: [] for title in CASES}
+    titles = {run: list(traces) for run, traces in groups.items()}
+    for run, rank, *row in relations.sql(
+        "SELECT run_id, rank, kind, name, dur_ns / 1000 FROM critical_paths ORDER BY rank, ordinal"
+    ).fetchall():
+        paths[titles[run][rank]].append(tuple(row))
+    assert paths == {title: expected for title, (_, expected) in CASES.items()}
 
 
 # Steps that share work: the events, and the paths of one or both steps (step, kind, name, start
@@ -101,9 +87,8 @@ CONSECUTIVE: dict[str, tuple[list[Event], list[tuple[Any, ...]]]] = {
 }
 
 
-def test_paths_of_consecutive_steps(ranks: Ranks) -> None:
-    ranks.add(*[events for events, _ in CONSECUTIVE.values()])
-    found = ranks.rows(
+def test_paths_of_consecutive_steps() -> None:
+    found = built(ranks(events for events, _ in CONSECUTIVE.values())).by_rank(
         "SELECT rank, step, kind, name, start_ns / 1000, dur_ns / 1000 "
         "FROM critical_paths ORDER BY step, ordinal"
     )

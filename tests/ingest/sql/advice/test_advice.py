@@ -14,9 +14,9 @@ import pytest
 import ingest
 from ingest import units
 from tests.builders import events
-from tests.builders.compile_logs import artifact, event, span, trace
+from tests.builders.compile_logs import artifact, event
 from tests.builders.events import Event, host
-from tests.conftest import Traces
+from tests.builders.relations import Input, Relations, Run, built, trace
 from tests.ingest.sql.runs import metrics_in_python
 from tests.ingest.sql.steps import parts_in_python
 from tests.samples import Samples
@@ -41,6 +41,12 @@ def launched(
     ]
 
 
+def logged(events: list[Event], *records: str) -> Run:
+    """Return a run whose events are 1e15 µs after those given, and which has a compile log."""
+    moved = [{**event, "ts": event["ts"] + 1e15} for event in events]
+    return Run({"trace.json": {"traceEvents": moved}, "run.compile.log": "".join(records)})
+
+
 STEP = [  # µs; a step of 1 ms, in which the device is busy from 20 to 865 but for two gaps
     on_host("user_annotation", "ProfilerStep#1", 0, 1000),
     on_host("python_function", "train.py(7): step", 0, 1000),
@@ -62,17 +68,53 @@ STEP = [  # µs; a step of 1 ms, in which the device is busy from 20 to 865 but 
 A100: dict[str, Any] = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}]}
 
 
+IN_TIME = [
+    *launched(7, (590, 600), "kernel", "first_kernel", 865, 5),
+    *launched(8, (600, 610), "kernel", "second_kernel", 880, 5),  # 10 µs after the first
+]
+SMALL: dict[str, Input] = {
+    "one step": trace(STEP, **A100),
+    "launched in time": trace([*STEP, *IN_TIME], **A100),
+    "a bare kernel": [{**STEP[4], "args": {"device": 0, "stream": 7}}],
+    **{
+        name: trace(
+            [event for event in STEP if event["name"] != "aten::mm"],
+            deviceProperties=[{"id": 0, "name": name}],
+        )
+        for name in ("Tesla P100-PCIE-16GB", "NVIDIA H200")
+    },
+    "no device": [on_host("cpu_op", "aten::mm", since, since + 100) for since in (0, 400)],
+    # A step of 1 ms that begins with 400 µs of compilation, 100 µs before the first kernel.
+    "compiled before the first kernel": logged(
+        [
+            on_host("user_annotation", "ProfilerStep#1", 0, 1000),
+            *launched(1, (90, 95), "kernel", "gemm", 100, 800),
+        ],
+        *(event("0/0", kind, "dynamo", 1e15 + at) for kind, at in (("B", 0), ("E", 400))),
+    ),
+    "recompiled": logged(
+        [on_host("cpu_op", "aten::mm", 0, 500)],
+        *(event("0/1", kind, "dynamo", 1e15 + at) for kind, at in (("B", 5), ("E", 105))),
+        artifact("0/1", "recompile_reasons", REASON),
+    ),
+}
+
+
 @pytest.fixture(scope="module")
-def one_step(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
-    """A store with the step as its only run."""
-    return shared_traces.add(STEP, **A100)
+def small() -> Relations:
+    """The small runs, whose advice is computed once."""
+    relations = built(SMALL, "advice", "advice_checks")
+    for view in ("advice", "advice_checks"):
+        relations.execute(f"CREATE TEMP TABLE {view} AS FROM memory.main.{view}")
+    return relations
 
 
 def test_each_kind_has_its_bound_and_minor_findings_are_left_out(
-    one_step: duckdb.DuckDBPyConnection,
+    small: Relations,
 ) -> None:
-    found = one_step.sql(
-        "SELECT kind, bound_ns, percent, cause, kernel, op FROM advice ORDER BY bound_ns DESC"
+    found = small.sql(
+        "SELECT kind, bound_ns, percent, cause, kernel, op FROM advice "
+        "WHERE run_id = 'one step' ORDER BY bound_ns DESC"
     ).fetchall()
     assert found == [
         # 0.30 ms, or a 16th of it at the peak rate of half precision
@@ -82,9 +124,9 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(
         ("blocking", 120_000, 12, "sync", None, None),
         ("exposed_copy", 70_000, 7, None, "Memcpy HtoD (Pinned -> Device)", None),
     ]
-    minor = one_step.sql(
-        "SELECT kind, bound_ns, finding FROM advice_checks ANTI JOIN advice USING (kind) "
-        "ORDER BY kind"
+    minor = small.sql(
+        "SELECT kind, bound_ns, finding FROM advice_checks ANTI JOIN advice USING (run_id, kind) "
+        "WHERE run_id = 'one step' ORDER BY kind"
     ).fetchall()
     assert minor == [
         ("dataloader", 0, None),
@@ -114,52 +156,53 @@ DOUBLE_COUNTED = """
 """
 
 
-def test_idle_time_counts_in_one_kind_of_advice_only(traces: Traces) -> None:
-    launched_in_time = [
-        *launched(7, (590, 600), "kernel", "first_kernel", 865, 5),
-        *launched(8, (600, 610), "kernel", "second_kernel", 880, 5),  # 10 µs after the first
-    ]
-    store = traces.add([*STEP, *launched_in_time], **A100)
-    idle = store.sql("SELECT kind, idle_ns, bound_ns FROM advice_checks WHERE idle_ns > 0")
+def test_idle_time_counts_in_one_kind_of_advice_only(small: Relations) -> None:
+    ours = "run_id = 'launched in time'"
+    idle = small.sql(
+        f"SELECT kind, idle_ns, bound_ns FROM advice_checks WHERE idle_ns > 0 AND {ours}"
+    )
     assert {kind: (idle, bound) for kind, idle, bound in idle.fetchall()} == {
         "host_bound": (146_000, 146_000),
         "blocking": (120_000, 120_000),
         "small_kernels": (10_000, 29_000),
     }
     assert (
-        store.sql("SELECT sum(idle_ns) FROM advice_checks").fetchall()
-        == store.sql("SELECT bubble_ns FROM run_metrics").fetchall()
+        small.sql(f"SELECT sum(idle_ns) FROM advice_checks WHERE {ours}").fetchall()
+        == small.sql(f"SELECT bubble_ns FROM run_metrics WHERE {ours}").fetchall()
     )
-    assert store.sql(DOUBLE_COUNTED).fetchall() == []
+    assert small.sql(DOUBLE_COUNTED).fetchall() == []
 
 
 def test_a_wait_is_named_by_the_operator_and_the_line_that_waited(
-    one_step: duckdb.DuckDBPyConnection,
+    small: Relations,
 ) -> None:
-    assert one_step.sql(
-        "SELECT wait, wait_frame, copy, bubbles, bubble_ns FROM waits"
+    assert small.sql(
+        "SELECT wait, wait_frame, copy, bubbles, bubble_ns FROM waits WHERE run_id = 'one step'"
     ).fetchall() == [
         ("aten::item", "train.py(7): step", "Memcpy DtoH (Device -> Pageable)", 1, 120_000)
     ]
-    ((finding,),) = one_step.sql("SELECT finding FROM advice WHERE kind = 'blocking'").fetchall()
+    ((finding,),) = small.sql(
+        "SELECT finding FROM advice WHERE kind = 'blocking' AND run_id = 'one step'"
+    ).fetchall()
     assert finding == (
         "The device was idle for 120 µs of the median step after the host had waited for it; "
         "120 µs of that after aten::item at train.py(7): step."
     )
 
 
-def reasons(store: duckdb.DuckDBPyConnection) -> dict[str, str]:
+def reasons(small: Relations, run: str) -> dict[str, str]:
     return dict(
-        store.sql(
-            "SELECT kind, unknown_reason FROM advice_checks WHERE unknown_reason IS NOT NULL"
+        small.execute(
+            "SELECT kind, unknown_reason FROM advice_checks "
+            "WHERE unknown_reason IS NOT NULL AND run_id = $1",
+            [run],
         ).fetchall()
     )
 
 
-def test_an_unknown_bound_has_a_reason(traces: Traces) -> None:
-    bare = {**STEP[4], "args": {"device": 0, "stream": 7}}
+def test_an_unknown_bound_has_a_reason(small: Relations) -> None:
     no_calls = "the trace does not show which calls launched the kernels"
-    assert reasons(traces.add([bare], "bare")) == {
+    assert reasons(small, "a bare kernel") == {
         **dict.fromkeys(["host_bound", "small_kernels", "blocking", "dataloader"], no_calls),
         "float_matmul": "the trace does not name the device",
     }
@@ -168,10 +211,7 @@ def test_an_unknown_bound_has_a_reason(traces: Traces) -> None:
         "NVIDIA H200": "the types of inputs were not recorded (use record_shapes=True)",
     }
     for name, why in by_device.items():
-        events = [e for e in STEP if e["name"] != "aten::mm"]
-        traces.store.remove(*traces.store.run_ids())
-        found = reasons(traces.add(events, deviceProperties=[{"id": 0, "name": name}]))
-        assert found == {"float_matmul": why}
+        assert reasons(small, name) == {"float_matmul": why}
 
 
 # Peak rates in TFLOPS, from the vendors' data sheets: half precision on tensor cores without
@@ -196,21 +236,22 @@ PEAKS = {
 }
 
 
-@pytest.mark.parametrize("device", PEAKS)
-def test_the_speedup_of_half_precision_is_the_ratio_of_peak_rates(
-    device: str, one_step: duckdb.DuckDBPyConnection
-) -> None:
-    query = "SELECT half_precision_speedup(?)"
-    ((speedup,),) = one_step.execute(query, [device]).fetchall()
-    half, single = PEAKS[device]
-    assert 1 / speedup == pytest.approx(single / half, rel=0.1)
+def test_the_speedup_of_half_precision_is_the_ratio_of_peak_rates(small: Relations) -> None:
+    rates = {}
+    for device in PEAKS:
+        [(speedup,)] = small.execute("SELECT half_precision_speedup(?)", [device]).fetchall()
+        rates[device] = 1 / speedup
+    assert rates == {
+        device: pytest.approx(single / half, rel=0.1) for device, (half, single) in PEAKS.items()
+    }
 
 
 def test_float_matmul_is_bounded_by_the_speedup_of_half_precision(
-    one_step: duckdb.DuckDBPyConnection,
+    small: Relations,
 ) -> None:
-    ((bound, finding),) = one_step.sql(
-        "SELECT bound_ns, finding FROM advice_checks WHERE kind = 'float_matmul'"
+    ((bound, finding),) = small.sql(
+        "SELECT bound_ns, finding FROM advice_checks "
+        "WHERE kind = 'float_matmul' AND run_id = 'one step'"
     ).fetchall()
     half, single = PEAKS["NVIDIA A100-SXM4-80GB"]
     remaining = 300_000 - bound
@@ -219,23 +260,11 @@ def test_float_matmul_is_bounded_by_the_speedup_of_half_precision(
 
 
 def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_busy(
-    store: ingest.Store, tmp_path: Path
+    small: Relations,
 ) -> None:
-    """A step of 1 ms that begins with 400 µs of compilation, 100 µs before the first kernel."""
-    log = "".join(event("0/0", kind, "dynamo", 1e15 + at) for kind, at in (("B", 0), ("E", 400)))
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "run.compile.log").write_text(log)
-    step = [
-        on_host("user_annotation", "ProfilerStep#1", 0, 1000),
-        *launched(1, (90, 95), "kernel", "gemm", 100, 800),
-    ]
-    moved = [{**e, "ts": e["ts"] + 1e15} for e in step]
-    (run / "trace.json").write_text(trace(*moved))
-    store.add(run)
-    connection = ingest.connect(store.path)
-    assert connection.sql(
-        "SELECT bound_ns, idle_ns, cause, finding FROM advice_checks WHERE kind = 'recompiled'"
+    assert small.sql(
+        "SELECT bound_ns, idle_ns, cause, finding FROM advice_checks "
+        "WHERE kind = 'recompiled' AND run_id = 'compiled before the first kernel'"
     ).fetchall() == [
         (
             200_000,  # 100 µs before the kernel, and 100 µs after it
@@ -246,10 +275,10 @@ def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_
     ]
 
 
-def test_a_run_without_a_device_has_advice_on_its_host(traces: Traces) -> None:
-    events = [on_host("cpu_op", "aten::mm", since, since + 100) for since in (0, 400)]
-    store = traces.add(events)
-    assert store.sql("SELECT kind, bound_ns, finding FROM advice").fetchall() == [
+def test_a_run_without_a_device_has_advice_on_its_host(small: Relations) -> None:
+    assert small.sql(
+        "SELECT kind, bound_ns, finding FROM advice WHERE run_id = 'no device'"
+    ).fetchall() == [
         (
             "host_bound",
             300_000,
@@ -257,21 +286,16 @@ def test_a_run_without_a_device_has_advice_on_its_host(traces: Traces) -> None:
         )
     ]
     device_alone = {"small_kernels", "blocking", "exposed_communication", "exposed_copy"}
-    assert reasons(store) == dict.fromkeys(device_alone | {"float_matmul"}, "the run has no device")
+    assert reasons(small, "no device") == dict.fromkeys(
+        device_alone | {"float_matmul"}, "the run has no device"
+    )
 
 
-def test_a_recompilation_while_measured_quotes_its_reason(
-    store: ingest.Store, tmp_path: Path
-) -> None:
-    log = "".join(event("0/1", kind, "dynamo", 1e15 + at) for kind, at in (("B", 5), ("E", 105)))
-    log += artifact("0/1", "recompile_reasons", REASON)
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "run.compile.log").write_text(log)
-    (run / "trace.json").write_text(trace(span("aten::mm", 1e15, 500)))
-    store.add(run)
-    store = ingest.connect(store.path)
-    found = store.sql("SELECT bound_ns, percent, finding FROM advice WHERE kind = 'recompiled'")
+def test_a_recompilation_while_measured_quotes_its_reason(small: Relations) -> None:
+    found = small.sql(
+        "SELECT bound_ns, percent, finding FROM advice "
+        "WHERE kind = 'recompiled' AND run_id = 'recompiled'"
+    )
     assert found.fetchall() == [
         (
             100_000,

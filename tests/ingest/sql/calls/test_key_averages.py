@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from tests.builders.events import frame, host, kernel, op
-from tests.conftest import Traces
+from tests.builders.relations import built
 
 TABLES = ("key_averages", "by_shape")
 REFERENCES = (
@@ -101,8 +101,8 @@ def rows(connection: duckdb.DuckDBPyConnection, columns: str, table: str = "key_
     return connection.sql(f"SELECT name, {columns} FROM {table} ORDER BY ALL").fetchall()
 
 
-def test_a_call_that_contains_only_a_call_of_its_name_counts_once(traces: Traces) -> None:
-    connection = traces.add(
+def test_a_call_that_contains_only_a_call_of_its_name_counts_once() -> None:
+    connection = built(
         [
             op("aten::to", 0, 100),
             op("aten::to", 10, 50),  # the only call inside
@@ -118,8 +118,8 @@ def test_a_call_that_contains_only_a_call_of_its_name_counts_once(traces: Traces
     ]
 
 
-def test_names_are_as_in_torchs_tables(traces: Traces) -> None:
-    connection = traces.add(
+def test_names_are_as_in_torchs_tables() -> None:
+    connection = built(
         [
             host("ProfilerStep#3", "user_annotation", 0, 100),
             host("ProfilerStep#4", "user_annotation", 100, 100),
@@ -140,8 +140,8 @@ def test_names_are_as_in_torchs_tables(traces: Traces) -> None:
     assert paths == [(5, 4)]
 
 
-def test_a_kernel_counts_in_its_launching_calls_and_in_its_own_row(traces: Traces) -> None:
-    connection = traces.add(
+def test_a_kernel_counts_in_its_launching_calls_and_in_its_own_row() -> None:
+    connection = built(
         [
             frame("a.py(3): f", 0, 100),
             op("aten::mm", 10, 40, args={"Input Dims": [[2, 3], [3, 5]]}),
@@ -172,8 +172,8 @@ def memory(ts: float, change: int, device_type: int = 0) -> Any:
     return {"name": "[memory]", "cat": "cpu_instant_event", **instant, "args": args}
 
 
-def test_memory_counts_in_all_open_calls_of_all_threads(traces: Traces) -> None:
-    connection = traces.add(
+def test_memory_counts_in_all_open_calls_of_all_threads() -> None:
+    connection = built(
         [
             op("aten::empty", 10, 10),
             frame("b.py(1): g", 0, 30, tid=2),
@@ -194,7 +194,7 @@ def test_memory_counts_in_all_open_calls_of_all_threads(traces: Traces) -> None:
     ]
 
 
-def test_values_that_were_not_recorded_are_null(traces: Traces) -> None:
-    connection = traces.add([op("aten::mm", 0, 10)])
+def test_values_that_were_not_recorded_are_null() -> None:
+    connection = built([op("aten::mm", 0, 10)])
     columns = "device_total_ns, device_self_ns, cpu_memory_bytes, device_memory_bytes, flops"
     assert rows(connection, columns) == [("aten::mm", None, None, None, None, None)]

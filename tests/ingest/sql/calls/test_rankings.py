@@ -3,14 +3,14 @@
 import duckdb
 
 from tests.builders.events import frame, host, kernel, op
-from tests.conftest import Traces
+from tests.builders.relations import Relations, built
 
 RECORDED_WITH_STACKS = "flux_eager_full"
 
 
-def model(traces: Traces) -> duckdb.DuckDBPyConnection:
+def model() -> Relations:
     """Return a run in which a block is called twice and its layer launches a kernel each time."""
-    return traces.add(
+    return built(
         [
             frame("nn.Module: Net_0", 0, 200),
             *(
@@ -29,8 +29,8 @@ def model(traces: Traces) -> duckdb.DuckDBPyConnection:
     )
 
 
-def test_a_module_includes_everything_inside_it(traces: Traces) -> None:
-    found = model(traces).sql(
+def test_a_module_includes_everything_inside_it() -> None:
+    found = model().sql(
         "SELECT module, class, depth, calls, total_ns, self_ns, device_ns, idle_ns, flops "
         "FROM module_ranking ORDER BY depth"
     )
@@ -41,8 +41,8 @@ def test_a_module_includes_everything_inside_it(traces: Traces) -> None:
     ]
 
 
-def test_parent_id_is_the_module_id_of_the_parent(traces: Traces) -> None:
-    found = model(traces).sql(
+def test_parent_id_is_the_module_id_of_the_parent() -> None:
+    found = model().sql(
         "SELECT inner_one.name, outer_one.name FROM module_ranking AS inner_one "
         "INNER JOIN module_ranking AS outer_one ON outer_one.module_id = inner_one.parent_id "
         "ORDER BY ALL"
@@ -50,8 +50,8 @@ def test_parent_id_is_the_module_id_of_the_parent(traces: Traces) -> None:
     assert found.fetchall() == [("Block_0", "Net_0"), ("Linear_3", "Block_0")]
 
 
-def test_a_recursive_frame_counts_once(traces: Traces) -> None:
-    connection = traces.add(
+def test_a_recursive_frame_counts_once() -> None:
+    connection = built(
         [frame("a.py(1): f", 0, 100), frame("b.py(1): g", 10, 80), frame("a.py(1): f", 20, 50)]
     )
     found = connection.sql("SELECT name, calls, total_ns, self_ns FROM frame_ranking ORDER BY ALL")
@@ -94,9 +94,9 @@ def test_modules_equal_those_counted_in_plain_python(
     assert {module: [calls, ns] for module, calls, ns in found} == expected
 
 
-def test_modules_of_steps_are_in_tree_order(traces: Traces) -> None:
+def test_modules_of_steps_are_in_tree_order() -> None:
     """Among modules with the same parent, the longest comes first. Only the given steps count."""
-    connection = traces.add(
+    connection = built(
         [
             *(host(f"ProfilerStep#{n}", "user_annotation", 1000 * n, 900) for n in (0, 1)),
             *(
@@ -124,8 +124,8 @@ def test_modules_of_steps_are_in_tree_order(traces: Traces) -> None:
     assert {row[1:] for row in all_steps} == set(ranking)
 
 
-def test_a_kernel_belongs_to_the_module_that_launched_it(traces: Traces) -> None:
-    found = model(traces).sql(
+def test_a_kernel_belongs_to_the_module_that_launched_it() -> None:
+    found = model().sql(
         "SELECT module, kernel.name, activities, device_ns, kernel.idle_ns FROM launched_kernels "
         "AS kernel INNER JOIN module_tree USING (run_id, module_id)"
     )

@@ -1,22 +1,20 @@
 """Warnings about the comparability of runs: pairs of samples, and differences in run.json."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 
 import ingest
 from tests.builders import diff_traces, events
 from tests.builders.compile_logs import event
-from tests.conftest import Traces
+from tests.builders.relations import Relations, Run, built, ranks
 from tests.samples import COMPILED, EAGER, Samples
 
 Warnings = dict[str, tuple[str | None, str | None]]
 
 
-def warnings(connection: duckdb.DuckDBPyConnection, base: str, other: str) -> Warnings:
+def warnings(connection: duckdb.DuckDBPyConnection | Relations, base: str, other: str) -> Warnings:
     """Return both values of each warning by subject. Check that its sentence contains them."""
     ids = [
         connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchall()[0][0]
@@ -66,11 +64,9 @@ PAIRS: dict[tuple[str, str], Warnings] = {
 }
 
 
-@pytest.mark.parametrize("names", PAIRS, ids=" and ".join)
-def test_warnings_of_sample_pairs(
-    names: tuple[str, str], store_of_samples: duckdb.DuckDBPyConnection
-) -> None:
-    assert warnings(store_of_samples, *names) == PAIRS[names]
+def test_warnings_of_sample_pairs(store_of_samples: duckdb.DuckDBPyConnection) -> None:
+    found = {names: warnings(store_of_samples, *names) for names in PAIRS}
+    assert found == PAIRS
 
 
 def test_eager_and_compiled_runs_in_the_same_conditions_are_comparable(sampled: Samples) -> None:
@@ -79,17 +75,13 @@ def test_eager_and_compiled_runs_in_the_same_conditions_are_comparable(sampled: 
         assert warnings(connection, *pair) == {"unsteady steps": ("2 steps", "2 steps")}
 
 
-def run(traces: Traces, name: str, run_json: dict[str, Any], **metadata: Any) -> None:
-    """Add a run directory of the eager trace with this `run.json`."""
-    directory = traces.directory / name
-    directory.mkdir()
-    trace = traces.write(diff_traces.eager(), name, **metadata)
-    trace.rename(directory / "trace.json")
-    (directory / "run.json").write_text(json.dumps({"name": name, **run_json}))
-    traces.store.add(directory)
+def run(run_json: dict[str, Any], **metadata: Any) -> Run:
+    """Return a run of the eager trace with this `run.json`."""
+    recorded = {**metadata, "traceEvents": diff_traces.eager()}
+    return Run({"trace.json": recorded, "run.json": run_json})
 
 
-def test_conditions_of_run_json_and_the_trace_are_compared(traces: Traces) -> None:
+def test_conditions_of_run_json_and_the_trace_are_compared() -> None:
     """An older `capture` wrote `true` for the offload of whole models."""
     run_json = {
         "model": "flux",
@@ -101,9 +93,8 @@ def test_conditions_of_run_json_and_the_trace_are_compared(traces: Traces) -> No
         "python_version": "3.11.7",
         "max_sequence_length": 8,
     }
-    run(traces, "base", {**run_json, "mode": "eager", "offload": True}, with_stack=1)
+    base = {"mode": "eager", "offload": True}
     same = {"mode": "compiled", "offload": "model"}
-    run(traces, "same", {**run_json, **same}, with_stack=1, seed=1)
     other = {
         "offload": "group",
         "batch": 4,
@@ -111,28 +102,34 @@ def test_conditions_of_run_json_and_the_trace_are_compared(traces: Traces) -> No
         "dtype": "bfloat16",
         "framework_version": "2.13.0",
     }
-    run(traces, "other", {**run_json, **other, "model": None}, profile_memory=1)
-    with ingest.connect(traces.store.path) as connection:
-        unsteady = {"unsteady steps": ("2 steps", "2 steps")}
-        assert warnings(connection, "base", "same") == unsteady
-        assert warnings(connection, "base", "base") == unsteady
-        assert warnings(connection, "base", "other") == unsteady | {
-            "offload": ("model", "group"),
-            "batch": ("1", "4"),
-            "image size": ("64 × 32", "64 × 64"),
-            "dtype": ("float32", "bfloat16"),
-            "framework_version": ("2.12.0", "2.13.0"),
-            "profiler: with_stack": ("on", "off"),
-            "profiler: profile_memory": ("off", "on"),
+    connection = built(
+        {
+            "base": run(run_json | base, with_stack=1),
+            "same": run(run_json | same, with_stack=1, seed=1),
+            "other": run(run_json | other | {"model": None}, profile_memory=1),
         }
+    )
+    unsteady = {"unsteady steps": ("2 steps", "2 steps")}
+    assert warnings(connection, "base", "same") == unsteady
+    assert warnings(connection, "base", "base") == unsteady
+    assert warnings(connection, "base", "other") == unsteady | {
+        "offload": ("model", "group"),
+        "batch": ("1", "4"),
+        "image size": ("64 × 32", "64 × 64"),
+        "dtype": ("float32", "bfloat16"),
+        "framework_version": ("2.12.0", "2.13.0"),
+        "profiler: with_stack": ("on", "off"),
+        "profiler: profile_memory": ("off", "on"),
+    }
 
 
-def test_different_shapes_different_steps_and_damage_have_warnings(traces: Traces) -> None:
+def test_different_shapes_different_steps_and_damage_have_warnings() -> None:
     small = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[2, 64], [64, 64]])]
     large = [diff_traces.Call("aten::mm", (10, 20), "gemm", (50, 10), [[8, 64], [64, 64]])]
-    traces.add(diff_traces.trace(small, 100, 2), "small")
     text = json.dumps({"traceEvents": diff_traces.trace(large, 100, 3)})
-    connection = traces.add(text[:-20], "large")
+    connection = built(
+        {"small": diff_traces.trace(small, 100, 2), "large": Run({"trace.json": text[:-20]})}
+    )
     found = warnings(connection, "small", "large")
     assert found.keys() == {"damaged files", "shapes", "steps", "unsteady steps"}
     assert found["shapes"] == ("0 % of calls", "0 % of calls")
@@ -142,7 +139,7 @@ def test_different_shapes_different_steps_and_damage_have_warnings(traces: Trace
     assert str(other).startswith("truncated: ")
 
 
-def test_every_condition_has_a_sentence_and_an_order(traces: Traces) -> None:
+def test_every_condition_has_a_sentence_and_an_order() -> None:
     """The two runs differ in every condition."""
     sides: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "base": (
@@ -165,72 +162,49 @@ def test_every_condition_has_a_sentence_and_an_order(traces: Traces) -> None:
     }
     device = diff_traces.eager()
     host = [event for event in device if event.get("cat") == "cpu_op"]
+    runs = {}
     for (name, (run_json, metadata)), recorded in zip(sides.items(), (device, host), strict=True):
-        directory = traces.directory / name
-        directory.mkdir()
-        trace = traces.write(recorded, name, **metadata)
-        trace.rename(directory / "trace.json")
-        if name == "base":
-            again = json.loads((directory / "trace.json").read_text())
-            again["distributedInfo"]["rank"] = 1
-            (directory / "trace1.json").write_text(json.dumps(again))
-        (directory / "run.json").write_text(json.dumps({"name": name, **run_json}))
-        traces.store.add(directory)
-    with ingest.connect(traces.store.path) as connection:
-        subjects = connection.sql("SELECT DISTINCT subject FROM run_conditions").fetchall()
-        found = list(warnings(connection, "base", "other"))  # fails if a subject has no sentence
+        trace = {**metadata, "traceEvents": recorded}
+        runs[name] = Run({"trace.json": trace, "run.json": run_json})
+    again = {**sides["base"][1], "traceEvents": device}
+    again["distributedInfo"] = again["distributedInfo"] | {"rank": 1}
+    runs["base"] = Run({**runs["base"].files, "trace1.json": again})
+    connection = built(runs)
+    subjects = connection.sql("SELECT DISTINCT subject FROM run_conditions").fetchall()
+    found = list(warnings(connection, "base", "other"))  # fails if a subject has no sentence
     # Both runs have the same logic_version. test_versions.py tests different versions.
     assert {subject for (subject,) in subjects} - {"logic_version"} <= {*found}
     assert found[:4] == ["model", "batch", "image size", "sequence length"]
     assert found[-1] == "profiler: with_modules"
 
 
-def test_settings_of_the_profiler_are_unknown_for_a_run_without_a_trace(
-    traces: Traces, tmp_path: Path
-) -> None:
-    run(traces, "traced", {}, with_stack=1)
-    logged = tmp_path / "logged"
-    logged.mkdir()
-    (logged / "run.compile.log").write_text(event("0/0", "B", "dynamo", 1e15))
-    traces.store.add(logged)
-    with ingest.connect(traces.store.path) as connection:
-        assert "profiler: with_stack" not in warnings(connection, "traced", "logged")
+def test_settings_of_the_profiler_are_unknown_for_a_run_without_a_trace() -> None:
+    log = event("0/0", "B", "dynamo", 1e15)
+    runs = {"traced": run({}, with_stack=1), "logged": Run({"run.compile.log": log})}
+    assert "profiler: with_stack" not in warnings(built(runs), "traced", "logged")
 
 
-def test_compilations_of_a_rank_with_two_devices_count_once(traces: Traces, tmp_path: Path) -> None:
-    directory = tmp_path / "compiled"
-    directory.mkdir()
+LOG = "".join(event("0/1", kind, "dynamo", at) for kind, at in (("B", 5), ("E", 105)))
+
+
+def test_compilations_of_a_rank_with_two_devices_count_once() -> None:
     kernels = [
         events.kernel("k", 10, 20, "kernel", correlation=number) | {"args": {"device": number}}
         for number in (0, 1)
     ]
     op = events.host("aten::mm", "cpu_op", 0, 500)
-    traces.write([op, *kernels], "two_devices").rename(directory / "trace.json")
-    log = "".join(event("0/1", kind, "dynamo", at) for kind, at in (("B", 5), ("E", 105)))
-    (directory / "run.compile.log").write_text(log)
-    traces.store.add(directory)
-    run(traces, "plain", {})
-    with ingest.connect(traces.store.path) as connection:
-        found = warnings(connection, "compiled", "plain")
-        assert connection.sql("SELECT count(*) FROM run_totals").fetchall() == [(3,)]
+    trace = {"traceEvents": [op, *kernels]}
+    compiled = Run({"trace.json": trace, "run.compile.log": LOG})
+    connection = built({"compiled": compiled, "plain": run({})})
+    found = warnings(connection, "compiled", "plain")
+    assert connection.sql("SELECT count(*) FROM run_totals").fetchall() == [(3,)]
     assert found["compiled while measured"] == ("1 (1 of them recompilations)", None)
 
 
-def test_a_rank_without_a_device_counts_if_another_rank_has_one(
-    traces: Traces, tmp_path: Path
-) -> None:
-    directory = tmp_path / "mixed"
-    directory.mkdir()
+def test_a_rank_without_a_device_counts_if_another_rank_has_one() -> None:
     op = events.host("aten::mm", "cpu_op", 0, 500)
     kernel = events.kernel("k", 10, 20, correlation=1)
-    for rank, recorded in enumerate(([op, kernel], [op])):
-        of_rank = traces.write(recorded, f"rank{rank}", distributedInfo={"rank": rank})
-        of_rank.rename(directory / f"rank{rank}.json")
-    log = "".join(event("0/1", kind, "dynamo", at) for kind, at in (("B", 5), ("E", 105)))
-    (directory / "rank1.compile.log").write_text(log)
-    traces.store.add(directory)
-    run(traces, "plain", {})
-    with ingest.connect(traces.store.path) as connection:
-        found = warnings(connection, "mixed", "plain")
+    mixed = Run({**ranks(([op, kernel], [op])).files, "rank1.compile.log": LOG})
+    found = warnings(built({"mixed": mixed, "plain": run({})}), "mixed", "plain")
     assert found["ranks"] == ("2", "1")
     assert found["compiled while measured"] == ("1 (1 of them recompilations)", None)

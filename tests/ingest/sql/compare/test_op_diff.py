@@ -15,7 +15,8 @@ import pytest
 import ingest
 from tests.builders.diff_traces import FUSED, Call, compiled, eager, trace
 from tests.builders.events import Event, host, kernel
-from tests.conftest import Traces
+from tests.builders.relations import Relations, built, ranks
+from tests.cases import check_each
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 TRANSFORMER = "FluxTransformer2DModel"
@@ -537,23 +538,21 @@ SMALL: dict[str, tuple[list[Event], list[Event]]] = {
 
 
 @pytest.fixture(scope="module")
-def small(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
-    """A store of the runs `base` and `other`, with a rank for each pair of `SMALL`.
+def small() -> Relations:
+    """The runs `base` and `other`, with a rank for each pair of `SMALL`.
 
     The runs `host base` and `host other` have a rank for each case of `HOST_WORK`. Each rank of
     `host other` has more work.
     """
     more = host("aten::mm", "cpu_op", 290, 7)  # not in the median step
     on_host = [(events, [*events, more]) for events, _ in HOST_WORK.values()]
-    for prefix, pairs in (("", list(SMALL.values())), ("host ", on_host)):
-        for side, name in enumerate((f"{prefix}base", f"{prefix}other")):
-            run = shared_traces.directory / name
-            run.mkdir()
-            for rank, pair in enumerate(pairs):
-                info = {"rank": rank}
-                shared_traces.write(pair[side], f"{name}/rank{rank}", distributedInfo=info)
-            shared_traces.store.add(run)
-    return ingest.connect(shared_traces.store.path)
+    return built(
+        {
+            f"{prefix}{name}": ranks(pair[side] for pair in pairs)
+            for prefix, pairs in (("", list(SMALL.values())), ("host ", on_host))
+            for side, name in enumerate(("base", "other"))
+        }
+    )
 
 
 def id_of(connection: duckdb.DuckDBPyConnection, name: str) -> str:
@@ -562,17 +561,16 @@ def id_of(connection: duckdb.DuckDBPyConnection, name: str) -> str:
     return str(run_id)
 
 
-def of_pair(connection: duckdb.DuckDBPyConnection, query: str, case: str) -> list[tuple[Any, ...]]:
+def of_pair(small: Relations, query: str, case: str) -> list[tuple[Any, ...]]:
     """Return the rows of a query with `$base`, `$other` and `$rank`, those of a pair of `SMALL`."""
-    base, other = (id_of(connection, name) for name in ("base", "other"))
-    parameters = {"base": base, "other": other, "rank": list(SMALL).index(case)}
-    return connection.execute(query, parameters).fetchall()
+    parameters = {"base": "base", "other": "other", "rank": list(SMALL).index(case)}
+    return small.execute(query, parameters).fetchall()
 
 
-def small_op_diff(connection: duckdb.DuckDBPyConnection, case: str) -> list[tuple[Any, ...]]:
+def small_op_diff(small: Relations, case: str) -> list[tuple[Any, ...]]:
     """Return what `op_diff` says about a pair of `SMALL`, with the columns of a kind together."""
     found = of_pair(
-        connection,
+        small,
         "SELECT status, name, evidence, base_calls, other_calls, base_kernels, other_kernels, "
         "base_launches, other_launches, base_ns, other_ns "
         "FROM op_diff($base, $other, rank := $rank) ORDER BY ALL",
@@ -581,27 +579,29 @@ def small_op_diff(connection: duckdb.DuckDBPyConnection, case: str) -> list[tupl
     return [(*row[:3], row[3:5], row[5:7], row[7:9], row[9:]) for row in found]
 
 
-@pytest.mark.parametrize("case", HOST_WORK)
-def test_the_work_of_a_step_on_a_host(small: duckdb.DuckDBPyConnection, case: str) -> None:
+def test_the_work_of_a_step_on_a_host(small: Relations) -> None:
     """The first step is the median step; the times are µs."""
-    rank, expected = list(HOST_WORK).index(case), HOST_WORK[case][1]
-    base, other = (id_of(small, name) for name in ("host base", "host other"))
-    [(step, total)] = small.execute(
-        "SELECT step, compute_ns + coalesce(compiled_code_ns, 0) FROM run_metrics "
-        "WHERE run_id = $1 AND rank = $2",
-        [base, rank],
-    ).fetchall()
-    for macro in ("op_diff", "kernel_diff"):
-        found = small.execute(
-            f"SELECT name, base_calls, base_ns, other_ns FROM {macro}($1, $2, rank := {rank})",
-            [base, other],
+
+    def check(case: str) -> None:
+        rank, expected = list(HOST_WORK).index(case), HOST_WORK[case][1]
+        [(step, total)] = small.execute(
+            "SELECT step, compute_ns + coalesce(compiled_code_ns, 0) FROM run_metrics "
+            "WHERE run_id = $1 AND rank = $2",
+            ["host base", rank],
         ).fetchall()
-        assert {name: (calls, ns // 1000) for name, calls, ns, _ in found} == expected, macro
-        assert (step, total) == (0, sum(ns for _, _, ns, _ in found)), macro
-        assert all(ns == other_ns for _, _, ns, other_ns in found), macro
+        for macro in ("op_diff", "kernel_diff"):
+            found = small.execute(
+                f"SELECT name, base_calls, base_ns, other_ns FROM {macro}($1, $2, rank := {rank})",
+                ["host base", "host other"],
+            ).fetchall()
+            assert {name: (calls, ns // 1000) for name, calls, ns, _ in found} == expected, macro
+            assert (step, total) == (0, sum(ns for _, _, ns, _ in found)), macro
+            assert all(ns == other_ns for _, _, ns, other_ns in found), macro
+
+    check_each(HOST_WORK, check)
 
 
-def test_a_row_called_more_often_is_not_slower(small: duckdb.DuckDBPyConnection) -> None:
+def test_a_row_called_more_often_is_not_slower(small: Relations) -> None:
     assert of_pair(
         small,
         "SELECT status, change_ns, of_calls_ns, of_time_ns, percent "
@@ -611,7 +611,7 @@ def test_a_row_called_more_often_is_not_slower(small: duckdb.DuckDBPyConnection)
 
 
 def test_the_launch_of_a_graph_counts_with_its_first_kernel(
-    small: duckdb.DuckDBPyConnection,
+    small: Relations,
 ) -> None:
     found = of_pair(
         small,
@@ -688,7 +688,7 @@ def test_ranks_with_compile_logs_are_kept_apart(
 class TestSyntheticPair:
     """Three ops fused into one, one bubble removed, one op slower: `diff_traces`."""
 
-    def test_is_reported_exactly(self, small: duckdb.DuckDBPyConnection) -> None:
+    def test_is_reported_exactly(self, small: Relations) -> None:
         assert small_op_diff(small, "eager and compiled") == [
             # status, name, evidence, calls, kernels, launches, ns of either side
             ("fused", FUSED, "fusion", (3, 1), (3, 1), (3, 1), (30_000, 14_000)),
@@ -705,24 +705,20 @@ class TestSyntheticPair:
         assert replaced == ["aten::mul", "aten::add", "aten::relu"]
 
     def test_with_swapped_runs_the_fused_kernel_belongs_to_the_first(
-        self, small: duckdb.DuckDBPyConnection
+        self, small: Relations
     ) -> None:
         fused = ("fused", FUSED, "fusion", (1, 3), (1, 3), (1, 3), (14_000, 30_000))
         assert fused in small_op_diff(small, "compiled and eager")
 
-    def test_metrics_are_per_step_whatever_the_number_of_steps(
-        self, small: duckdb.DuckDBPyConnection
-    ) -> None:
+    def test_metrics_are_per_step_whatever_the_number_of_steps(self, small: Relations) -> None:
         assert [row[6] for row in small_op_diff(small, "2 and 5 steps")] == [
             (30_000, 14_000), (100_000, 100_000), (50_000, 50_000), (20_000, 30_000),
         ]  # fmt: skip
 
-    def test_equal_calls_are_the_same_whatever_the_number_of_steps(
-        self, small: duckdb.DuckDBPyConnection
-    ) -> None:
+    def test_equal_calls_are_the_same_whatever_the_number_of_steps(self, small: Relations) -> None:
         assert {row[0] for row in small_op_diff(small, "10 and 3 steps")} == {"same"}
 
-    def test_classes_of_modules_add_up_inside_out(self, small: duckdb.DuckDBPyConnection) -> None:
+    def test_classes_of_modules_add_up_inside_out(self, small: Relations) -> None:
         found = of_pair(
             small,
             "SELECT module, parent, whole_base_calls, whole_base_ns, base_ns "
@@ -736,7 +732,7 @@ class TestSyntheticPair:
 
 
 def test_calls_of_a_function_are_aligned_by_their_position_in_it(
-    small: duckdb.DuckDBPyConnection,
+    small: Relations,
 ) -> None:
     """Two `mul` of one function stay apart."""
     found = small_op_diff(small, "calls in one function")
@@ -747,7 +743,7 @@ def test_calls_of_a_function_are_aligned_by_their_position_in_it(
 
 
 def test_kernels_of_a_graph_are_aligned_with_operators_that_launched_them(
-    small: duckdb.DuckDBPyConnection,
+    small: Relations,
 ) -> None:
     found = {row[1]: row for row in small_op_diff(small, "operators and a graph")}
     assert found["(graph) gemm"] == (

@@ -1,35 +1,31 @@
 """The settings of two runs: configuration, versions, environment, recording and tags."""
 
-import json
 from typing import Any
 
 import ingest
 from tests.builders import diff_traces
-from tests.conftest import Traces
+from tests.builders.relations import Relations, Run, built
 
 
-def run(traces: Traces, name: str, run_json: dict[str, Any] | None = None, **tags: str) -> str:
-    """Add a run of the eager trace, with this `run.json` if it is given, and return its id."""
-    directory = traces.directory / name
-    directory.mkdir()
-    traces.write(diff_traces.eager(), name).rename(directory / "trace.json")
+def run(run_json: dict[str, Any] | None = None, **tags: str | None) -> Run:
+    """Return a run of the eager trace, with this `run.json` if it is given, and these tags."""
+    files: dict[str, Any] = {"trace.json": {"traceEvents": diff_traces.eager()}}
     if run_json is not None:
-        (directory / "run.json").write_text(json.dumps({"name": name, **run_json}))
-    return traces.store.add(directory, ingest.AddOptions(name=name, tags=dict(tags))).run_id
+        files["run.json"] = run_json
+    return Run(files, ingest.AddOptions(tags=dict(tags)))
 
 
-def differences(traces: Traces, base: str, other: str, status: str) -> set[tuple[Any, ...]]:
+def differences(relations: Relations, base: str, other: str, status: str) -> set[tuple[Any, ...]]:
     """Return the topic, the setting, and both values of each row with a status."""
-    with ingest.connect(traces.store.path) as connection:
-        rows = connection.execute(
-            "SELECT topic, setting, base, other FROM setting_diff($1, $2) WHERE status = $3",
-            [base, other, status],
-        ).fetchall()
+    rows = relations.execute(
+        "SELECT topic, setting, base, other FROM setting_diff($1, $2) WHERE status = $3",
+        [base, other, status],
+    ).fetchall()
     assert len(rows) == len({row[:2] for row in rows})
     return set(rows)
 
 
-def test_differences_of_run_json_versions_and_tags(traces: Traces) -> None:
+def test_differences_of_run_json_versions_and_tags() -> None:
     run_json = {
         "model": "flux",
         "mode": "eager",
@@ -53,9 +49,10 @@ def test_differences_of_run_json_versions_and_tags(traces: Traces) -> None:
         "wall_times_ns": [7, 8],
         "memory": [{"device": "host", "peak_rss_bytes": 9}],
     }
-    base = run(traces, "base", run_json, branch="main", nightly="yes")
-    other = run(traces, "other", run_json | changed, branch="fast", nightly="yes", ticket="42")
-    assert differences(traces, base, other, "different") == {
+    base = run(run_json, branch="main", nightly="yes")
+    other = run(run_json | changed, branch="fast", nightly="yes", ticket="42")
+    relations = built({"base": base, "other": other})
+    assert differences(relations, "base", "other", "different") == {
         ("configuration", "mode", "eager", "compiled"),
         ("configuration", "compile.mode", None, "max-autotune"),
         ("configuration", "compile.dynamic", None, "false"),
@@ -71,22 +68,22 @@ def test_differences_of_run_json_versions_and_tags(traces: Traces) -> None:
         ("tag", "branch", "main", "fast"),
         ("tag", "ticket", None, "42"),
     }
-    same = differences(traces, base, other, "same")
+    same = differences(relations, "base", "other", "same")
     assert {
         ("configuration", "model", "flux", "flux"),
         ("configuration", "batch", "1", "1"),
         ("tag", "nightly", "yes", "yes"),
         ("environment", "ranks", "1", "1"),
     } <= same
-    assert not differences(traces, base, other, "unknown")
+    assert not differences(relations, "base", "other", "unknown")
 
 
-def test_settings_of_run_json_are_unknown_for_a_run_without_it(traces: Traces) -> None:
-    base = run(traces, "base")
-    other = run(traces, "other", {"seed": 4, "batch": 2}, branch="main")
-    assert differences(traces, base, other, "different") == {("tag", "branch", None, "main")}
-    assert differences(traces, base, other, "unknown") == {
+def test_settings_of_run_json_are_unknown_for_a_run_without_it() -> None:
+    other = run({"seed": 4, "batch": 2}, branch="main")
+    relations = built({"base": run(), "other": other})
+    assert differences(relations, "base", "other", "different") == {("tag", "branch", None, "main")}
+    assert differences(relations, "base", "other", "unknown") == {
         ("configuration", "seed", None, "4"),
         ("configuration", "batch", None, "2"),
     }
-    assert not differences(traces, base, base, "different")
+    assert not differences(relations, "base", "base", "different")

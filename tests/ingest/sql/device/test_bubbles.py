@@ -11,29 +11,31 @@ from typing import Any
 import duckdb
 import pytest
 
-import ingest
 from tests.builders.events import Event, kernel, op
+from tests.builders.relations import built, ranks
 
 BY_HAND = json.loads(
     Path(__file__).with_name("gaps_checked_by_hand.json").read_text(encoding="utf-8")
 )
 
 
-@pytest.mark.parametrize("gap", BY_HAND, ids=lambda gap: f"{gap['run']} at {gap['start_ns']}")
-def test_gaps_checked_by_hand(
-    gap: dict[str, Any], store_of_samples: duckdb.DuckDBPyConnection
-) -> None:
-    rows = store_of_samples.execute(
-        """
-        SELECT dur_ns, before_kernel, after_kernel, cause, host_op, host_frame FROM bubbles
-        INNER JOIN runs USING (run_id) WHERE name = ? AND start_ns = ?
-        """,
-        [gap["run"], gap["start_ns"]],
-    ).fetchall()
-    # The file holds only the beginning of long kernel names.
-    found = [(d, b[: len(gap["before"])], a[: len(gap["after"])], *rest) for d, b, a, *rest in rows]
+def test_gaps_checked_by_hand(store_of_samples: duckdb.DuckDBPyConnection) -> None:
+    gaps = {
+        (name, start): row
+        for name, start, *row in store_of_samples.execute(
+            "SELECT name, start_ns, "
+            "dur_ns, before_kernel, after_kernel, cause, host_op, host_frame FROM bubbles "
+            "INNER JOIN runs USING (run_id) "
+            "WHERE (name, start_ns) IN (SELECT unnest($1), unnest($2))",
+            [[gap["run"] for gap in BY_HAND], [gap["start_ns"] for gap in BY_HAND]],
+        ).fetchall()
+    }
     keys = ("dur_ns", "before", "after", "cause", "host_op", "host_frame")
-    assert found == [tuple(gap.get(key) for key in keys)], gap["seen"]
+    for gap in BY_HAND:
+        length, before, after, *rest = gaps[gap["run"], gap["start_ns"]]
+        # The file holds only the beginning of long kernel names.
+        found = (length, before[: len(gap["before"])], after[: len(gap["after"])], *rest)
+        assert found == tuple(gap.get(key) for key in keys), gap["seen"]
 
 
 def test_gaps_checked_by_hand_cover_every_cause() -> None:
@@ -219,34 +221,21 @@ CASES: dict[str, tuple[list[Event], Row]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def small_gaps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
-    """The gaps of the small traces, which are added as the ranks of one run."""
-    directory = tmp_path_factory.mktemp("small") / "run"
-    directory.mkdir()
-    titles = list(CASES)
-    for rank, title in enumerate(titles):
-        trace = {"distributedInfo": {"rank": rank}, "traceEvents": CASES[title][0]}
-        (directory / f"{rank}.json").write_text(json.dumps(trace))
-    store = ingest.Store(directory.parent / "store")
-    store.add(directory)
-    gaps: dict[str, list[tuple[Any, ...]]] = {title: [] for title in titles}
-    query = "SELECT rank, start_ns, dur_ns, cause, host_op, host_frame FROM bubbles"
-    for rank, *gap in ingest.connect(store.path).sql(query).fetchall():
-        gaps[titles[rank]].append(tuple(gap))
-    return gaps
+def test_cause_of_a_small_gap() -> None:
+    """The small traces are the ranks of one run."""
+    found = built(ranks(events for events, _ in CASES.values())).by_rank(
+        "SELECT rank, start_ns, dur_ns, cause, host_op, host_frame FROM bubbles"
+    )
+    assert dict(zip(CASES, found, strict=True)) == {
+        title: [(100_000, 100_000, *cause)] for title, (_, cause) in CASES.items()
+    }
 
 
-@pytest.mark.parametrize("title", CASES)
-def test_cause_of_a_small_gap(title: str, small_gaps: dict[str, list[tuple[Any, ...]]]) -> None:
-    assert small_gaps[title] == [(100_000, 100_000, *CASES[title][1])]
-
-
-def test_a_thread_that_launches_on_two_devices_can_delay_both(traces: Any) -> None:
+def test_a_thread_that_launches_on_two_devices_can_delay_both() -> None:
     events = [A, B, on_device("C", 50, 110, 3, device=1), on_device("D", 120, 500, 4, device=1)]
     events += [LATE, call("cudaLaunchKernel", 115, 117, correlation=4)]
     events += [span("for D", 111, 119), span("for B", 130, 189)]
-    rows = traces.add(events).sql(
+    rows = built(events).sql(
         "SELECT device, before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles ORDER BY 1"
     )
     # The shorter gap lies within the longer one.

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ingest import sql
 from tests.builders.events import Event, kernel, op
-from tests.conftest import Ranks
+from tests.builders.relations import built, ranks
+from tests.conftest import Traces
 
 Activity = tuple[int, int, int]  # start, length, device
 
@@ -25,33 +26,47 @@ def union(intervals: list[tuple[int, int]]) -> tuple[int, int]:
     return covered, gaps
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 60), st.integers(0, 9), st.integers(0, 1)), min_size=1, max_size=30
+def islands_of(
+    connection: duckdb.DuckDBPyConnection, activities: list[Activity]
+) -> list[tuple[int, int, int, int]]:
+    """Return device, covered length, number of gaps, and the length from first to last."""
+    starts, lengths, devices = zip(*activities, strict=True)
+    connection.execute(
+        "CREATE OR REPLACE TABLE kernels AS SELECT 0 AS source_id, 0 AS rank, "
+        "unnest($3) AS device, unnest($1) AS start_ns, unnest($2) AS dur_ns, "
+        "unnest(range($4)) AS event_id, 'compute' AS class",
+        [starts, lengths, devices, len(activities)],
     )
-)
-@settings(max_examples=100, deadline=None)
-def test_islands_are_the_union(activities: list[Activity]) -> None:
-    with duckdb.connect() as connection:
-        connection.execute(
-            "CREATE TABLE kernels (source_id INTEGER, rank INTEGER, device BIGINT, "
-            "start_ns BIGINT, dur_ns BIGINT, event_id BIGINT, class VARCHAR)"
+    return connection.sql(
+        "SELECT device, sum(end_ns - start_ns)::BIGINT, count(*) - 1, "
+        "max(end_ns) - min(start_ns) FROM islands('kernels') GROUP BY device"
+    ).fetchall()
+
+
+def test_islands_are_the_union() -> None:
+    connection = duckdb.connect()
+    connection.execute(sql.files()["islands"].statement)
+
+    @given(
+        st.lists(
+            st.tuples(st.integers(0, 60), st.integers(0, 9), st.integers(0, 1)),
+            min_size=1,
+            max_size=30,
         )
-        connection.execute(sql.files()["islands"].statement)
-        connection.executemany(
-            "INSERT INTO kernels VALUES (0, 0, $1, $2, $3, $4, 'compute')",
-            [[device, start, length, i] for i, (start, length, device) in enumerate(activities)],
-        )
-        rows = connection.sql(
-            "SELECT device, sum(end_ns - start_ns)::BIGINT, count(*) - 1, "
-            "max(end_ns) - min(start_ns) FROM islands('kernels') GROUP BY device"
-        ).fetchall()
-    assert len(rows) == len({device for *_, device in activities})
-    for device, busy, gaps, span in rows:
-        intervals = [(start, start + length) for start, length, on in activities if on == device]
-        assert (busy, gaps) == union(intervals)
-        assert span == max(end for _, end in intervals) - min(start for start, _ in intervals)
-        assert busy <= span
+    )
+    @settings(max_examples=100, deadline=None)
+    def check(activities: list[Activity]) -> None:
+        rows = islands_of(connection, activities)
+        assert len(rows) == len({device for *_, device in activities})
+        for device, busy, gaps, span in rows:
+            intervals = [
+                (start, start + length) for start, length, on in activities if on == device
+            ]
+            assert (busy, gaps) == union(intervals)
+            assert span == max(end for _, end in intervals) - min(start for start, _ in intervals)
+            assert busy <= span
+
+    check()
 
 
 def event(category: str, name: str, ts: float, dur: float, **more: Any) -> Event:
@@ -101,9 +116,10 @@ LINKS = {
 }
 
 
-def test_a_launch_is_found(ranks: Ranks) -> None:
-    ranks.add(*({"traceEvents": events} for events, _ in LINKS.values()))
-    found = ranks.rows("SELECT rank, link, op, launch_ns FROM kernels")
+def test_a_launch_is_found() -> None:
+    found = built(ranks(events for events, _ in LINKS.values())).by_rank(
+        "SELECT rank, link, op, launch_ns FROM kernels"
+    )
     assert dict(zip(LINKS, found, strict=True)) == {
         way: [expected] for way, (_, expected) in LINKS.items()
     }
@@ -123,7 +139,7 @@ ACCELERATORS = {
 }
 
 
-def test_activities_of_other_accelerators_are_recognised(ranks: Ranks) -> None:
+def test_activities_of_other_accelerators_are_recognised() -> None:
     traces = [
         [
             event("cpu_op", "aten::add", 1, 10),
@@ -132,27 +148,27 @@ def test_activities_of_other_accelerators_are_recognised(ranks: Ranks) -> None:
         ]
         for launch, category, name in ACCELERATORS
     ]
-    ranks.add(*({"traceEvents": events} for events in traces))
-    found = ranks.rows("SELECT rank, kind, class, link, op FROM kernels")
+    found = built(ranks(traces)).by_rank("SELECT rank, kind, class, link, op FROM kernels")
     assert dict(zip(ACCELERATORS, found, strict=True)) == {
         names: [(*expected, "correlation", "aten::add")] for names, expected in ACCELERATORS.items()
     }
 
 
-@pytest.mark.parametrize(
-    ("category", "name"),
-    [
-        ("mtia_ccp_events", "event_wait"),
-        ("mlu_user_annotation", "step"),
-        ("GCU_USER_ANNOTATION", "step"),
-    ],
-)
-def test_waits_and_annotations_of_other_accelerators_are_not_activities(
-    category: str, name: str, traces: Any
-) -> None:
-    connection = traces.add([kernel(name, 0, 90, category), kernel("k", 10, 5)])
-    assert connection.sql("SELECT name FROM kernels").fetchall() == [("k",)]
-    assert connection.sql("SELECT count(*) FROM events").fetchall() == [(2,)]
+def test_waits_and_annotations_of_other_accelerators_are_not_activities() -> None:
+    named = {
+        "mtia_ccp_events": "event_wait",
+        "mlu_user_annotation": "step",
+        "GCU_USER_ANNOTATION": "step",
+    }
+    relations = built(
+        ranks(
+            [kernel(name, 0, 90, category), kernel("k", 10, 5)] for category, name in named.items()
+        )
+    )
+    kernels = relations.by_rank("SELECT rank, name FROM kernels")
+    assert dict(zip(named, kernels, strict=True)) == {category: [("k",)] for category in named}
+    events = relations.by_rank("SELECT rank, count(*) FROM events GROUP BY rank")
+    assert dict(zip(named, events, strict=True)) == {category: [(2,)] for category in named}
 
 
 CLASSES = {
@@ -181,13 +197,13 @@ CLASSES = {
 }
 
 
-def test_only_kernels_that_move_data_between_ranks_are_communication(traces: Any) -> None:
+def test_only_kernels_that_move_data_between_ranks_are_communication() -> None:
     names = {name: work for work, names in CLASSES.items() for name in names}
-    connection = traces.add([kernel(name, 10 * n, 5) for n, name in enumerate(names)])
+    connection = built([kernel(name, 10 * n, 5) for n, name in enumerate(names)])
     assert dict(connection.sql("SELECT name, class FROM kernels").fetchall()) == names
 
 
-def test_copies_and_sets_are_distinguished(traces: Any) -> None:
+def test_copies_and_sets_are_distinguished(traces: Traces) -> None:
     connection = traces.add(
         [
             kernel("Memcpy HtoD", 0, 10, "gpu_memcpy"),
@@ -199,9 +215,9 @@ def test_copies_and_sets_are_distinguished(traces: Any) -> None:
     assert rows == [(15_000, 12_000, 10_000)]
 
 
-def test_events_that_resemble_device_activities_are_not_counted(traces: Any) -> None:
+def test_events_that_resemble_device_activities_are_not_counted() -> None:
     """Examples: host operators of Triton with a stream, and sync events with a device."""
-    connection = traces.add(
+    connection = built(
         [
             event("cpu_op", "triton_poi", 0, 50, args={"stream": 7, "grid": [1, 1, 1]}),
             event("cuda_sync", "Stream Wait", 0, 90, pid=0, tid=7, args={"device": 0, "stream": 7}),
@@ -214,12 +230,12 @@ def test_events_that_resemble_device_activities_are_not_counted(traces: Any) -> 
     assert connection.sql("SELECT span_ns, bubbles FROM device_time").fetchall() == [(5000, 0)]
 
 
-def test_top_operators_ignore_wrappers_and_classes_divide_the_span(traces: Any) -> None:
+def test_top_operators_ignore_wrappers_and_classes_divide_the_span() -> None:
     launches = [
         event("cuda_runtime", "cudaLaunchKernel", ts, 1, args={"correlation": ts})
         for ts in (3, 4, 5)
     ]
-    connection = traces.add(
+    connection = built(
         [
             event("cpu_op", "Torch-Compiled Region: 0/0", 0, 90),
             event("cpu_op", "CompiledFunctionBackward", 1, 50),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import ingest
 from tests.builders.leaking import MIB, Snapshot, leaking
+from tests.builders.relations import built
 
 Rows = dict[str, tuple[Any, ...]]
 NOT_RECORDED = "the snapshot does not record this setting; PyTorch 2.3 and later do"
@@ -15,25 +15,31 @@ FEW_STEPS = "fewer than three steps are known"
 
 
 @pytest.fixture
-def advice(store: ingest.Store, tmp_path: Path) -> Callable[[Snapshot], Rows]:
-    """A function that returns MiB, percent, finding and reason of each kind for a snapshot."""
+def advice(tmp_path: Path) -> Callable[..., list[Rows]]:
+    """A function that returns MiB, percent, finding and reason of each kind for each snapshot."""
 
-    def of(made: Snapshot) -> Rows:
-        store.add(made.write(tmp_path / "memory.pickle"))
-        with ingest.connect(store.path) as connection:
-            rows = connection.execute(
-                "SELECT kind, bytes / $1, round(percent, 1), finding, unknown_reason "
+    def of(*snapshots: Snapshot) -> list[Rows]:
+        runs = {str(n): made.write(tmp_path / f"{n}.pickle") for n, made in enumerate(snapshots)}
+        found: dict[str, Rows] = {run: {} for run in runs}
+        for run, kind, *row in (
+            built(runs)
+            .execute(
+                "SELECT run_id, kind, bytes / $1, round(percent, 1), finding, unknown_reason "
                 "FROM memory_advice ORDER BY kind",
                 [MIB],
-            ).fetchall()
-        return {kind: tuple(row) for kind, *row in rows}
+            )
+            .fetchall()
+        ):
+            found[run][kind] = tuple(row)
+        return list(found.values())
 
     return of
 
 
 def test_advice_for_steps_that_leak_until_memory_runs_out(advice):
     # Of 2,048 MiB, 0 to 500 and 1,024 to 1,924 are in use when memory runs out.
-    assert advice(leaking(5, ("keep", "work", "last"))) == {
+    [found] = advice(leaking(5, ("keep", "work", "last")))
+    assert found == {
         "expandable_segments": (
             648, 46.3,
             "Expandable segments are off. They grow in place, so less memory stays free between "
@@ -67,7 +73,7 @@ def filled(*sizes: int, reserved: int) -> Snapshot:
 def test_expandable_segments_that_are_on_are_not_advised(advice):
     made = filled(60, 30, 5, 4, 1, reserved=200)
     made.settings = {"expandable_segments": True}
-    found = advice(made)
+    [found] = advice(made)
     assert found["expandable_segments"] == (0, 0, None, None)
     assert found["fragmentation"][:2] == (100, 100)
     assert found["fragmentation"][2].startswith("50.0% of the reserved memory was free at the peak")
@@ -78,20 +84,19 @@ def test_expandable_segments_that_are_on_are_not_advised(advice):
     assert found["leak"] == (None, None, None, FEW_STEPS)
 
 
-@pytest.mark.parametrize(
-    ("used", "reserved", "is_finding"),
-    [(200, 202, True), (200, 201, False), (20, 21, True), (1, 1, False)],
-)
-def test_a_finding_needs_one_percent_of_the_peak_and_a_mebibyte(advice, used, reserved, is_finding):
-    found = advice(filled(used, reserved=reserved))["fragmentation"]
-    assert found[0] == reserved - used
-    assert (found[2] is not None) == is_finding
+def test_a_finding_needs_one_percent_of_the_peak_and_a_mebibyte(advice):
+    # MiB used and reserved → whether there is a finding
+    cases = {(200, 202): True, (200, 201): False, (20, 21): True, (1, 1): False}
+    found = advice(*(filled(used, reserved=reserved) for used, reserved in cases))
+    for ((used, reserved), is_finding), kinds in zip(cases.items(), found, strict=True):
+        assert kinds["fragmentation"][0] == reserved - used
+        assert (kinds["fragmentation"][2] is not None) == is_finding, (used, reserved)
 
 
 def test_some_kinds_cannot_be_judged_without_history_and_settings(advice):
     made = filled(60, 30, reserved=100)
     made.trace, made.settings = [], {}
-    found = advice(made)
+    [found] = advice(made)
     assert found["fragmentation"][:2] == (10, 11.1)
     assert "free when the snapshot was taken" in found["fragmentation"][2]
     assert found["expandable_segments"] == (None, None, None, NOT_RECORDED)
@@ -107,4 +112,5 @@ def test_memory_left_by_a_single_step_is_not_a_leak(advice):
         if step != 2:
             made.free(step * 100 * MIB)
         made.annotate(f"ProfilerStep#{step}", "END")
-    assert advice(made)["leak"] == (0, 0, None, None)
+    [found] = advice(made)
+    assert found["leak"] == (0, 0, None, None)

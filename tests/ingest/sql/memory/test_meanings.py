@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import ingest
+from tests.builders.relations import Relations, built
 
 START_US = 1_700_000_000_000_000
 MODEL = {"name": "forward", "filename": "/home/ada/net/model.py", "line": 12}
@@ -75,31 +76,34 @@ def segment(address: int, *blocks: tuple[str, int, int], **more: Any) -> dict[st
 
 
 class Memory:
-    """A store with one run, which a test builds."""
+    """The files of one run, which a test writes, and its relations."""
 
-    def __init__(self, directory: Path, store: ingest.Store) -> None:
+    def __init__(self, directory: Path) -> None:
         self.directory = directory / "run"
         self.directory.mkdir()
-        self.store = store
 
     def write(self, content: dict[str, Any], name: str = "memory.pickle") -> None:
         (self.directory / name).write_bytes(pickle.dumps(content, protocol=4))
 
-    def add(self, **labels: Any) -> duckdb.DuckDBPyConnection:
-        self.added = self.store.add(self.directory, ingest.AddOptions(**labels))
-        return ingest.connect(self.store.path)
+    def built(self) -> Relations:
+        return built(self.directory)
 
-    def of(self, *events: dict[str, Any], **more: Any) -> duckdb.DuckDBPyConnection:
+    def of(self, *events: dict[str, Any], **more: Any) -> Relations:
         self.write(snapshot(*events, **more))
-        return self.add()
+        return self.built()
+
+    def add(self, store: ingest.Store, **labels: Any) -> duckdb.DuckDBPyConnection:
+        """Add the run to a store, which also redacts. Return a connection to it."""
+        store.add(self.directory, ingest.AddOptions(**labels))
+        return ingest.connect(store.path)
 
 
 @pytest.fixture
-def memory(tmp_path: Path, store: ingest.Store) -> Memory:
-    return Memory(tmp_path, store)
+def memory(tmp_path: Path) -> Memory:
+    return Memory(tmp_path)
 
 
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:
+def rows(connection: duckdb.DuckDBPyConnection | Relations, query: str) -> list[tuple[Any, ...]]:
     return connection.sql(query).fetchall()
 
 
@@ -130,7 +134,7 @@ def test_memory_with_a_pending_free_is_active_but_not_allocated(memory):
         "SELECT alloc_ordinal, free_requested_ordinal, free_ordinal, free_ns - alloc_ns "
         "FROM memory_allocations ORDER BY 1",
     ) == [(0, 1, 3, 3000), (2, 4, 4, 2000)]
-    moment = f"FROM memory_moments('{memory.added.run_id}', {(START_US + 2) * 1000})"
+    moment = f"FROM memory_moments('run', {(START_US + 2) * 1000})"
     assert rows(
         connection,
         f"WITH moment AS ({moment}) "
@@ -380,7 +384,7 @@ def test_a_damaged_snapshot_does_not_affect_other_files(memory):
     memory.write(snapshot(event("alloc", 0x1000, 1)), "rank0.pickle")
     content = (memory.directory / "rank0.pickle").read_bytes()
     (memory.directory / "rank1.pickle").write_bytes(content[:-40])
-    connection = memory.add()
+    connection = memory.built()
     assert rows(connection, "SELECT rank, status FROM sources ORDER BY rank") == [
         (0, "ok"), (1, "failed"),
     ]  # fmt: skip
@@ -393,7 +397,7 @@ def test_stacks_of_all_snapshots_of_a_run_are_stored_once(memory):
             snapshot(event("alloc", 0x1000 + rank, 1, frames=[LINEAR, MODEL])),
             f"memory-rank{rank}.pickle",
         )
-    connection = memory.add()
+    connection = memory.built()
     assert rows(connection, "SELECT count(*) FROM frames") == [(2,)]
     assert rows(connection, "SELECT stack_id, frame_ids FROM stacks") == [(0, [0, 1])]
     assert rows(connection, "SELECT rank, stack_id FROM memory_allocations ORDER BY rank") == [
@@ -401,7 +405,7 @@ def test_stacks_of_all_snapshots_of_a_run_are_stored_once(memory):
     ]  # fmt: skip
 
 
-def test_paths_are_redacted_on_request(memory):
+def test_paths_are_redacted_on_request(memory, store):
     trace(memory.directory)
     file = memory.directory / "trace.json"
     file.write_text(file.read_text().replace("nn.Module: Linear_0", "/home/ada/x.py(3): run"))
@@ -416,7 +420,7 @@ def test_paths_are_redacted_on_request(memory):
             ),
         )
     )  # fmt: skip
-    connection = memory.add(redact_paths=True)
+    connection = memory.add(store, redact_paths=True)
     assert rows(connection, "SELECT filename FROM frames ORDER BY frame_id") == [
         ("site-packages/torch/nn/modules/linear.py",),
         ("model.py",),
@@ -434,12 +438,15 @@ def test_paths_are_redacted_on_request(memory):
     )
 
 
-def test_secrets_in_user_metadata_are_redacted(memory):
+def test_secrets_in_user_metadata_are_redacted(memory, store):
     secret = "hf_" + "a" * 30
-    connection = memory.of(
-        event("alloc", 0x1000, 1, user_metadata=f"loading with {secret}"),
-        event("alloc", 0x2000, 1, user_metadata="plain"),
+    memory.write(
+        snapshot(
+            event("alloc", 0x1000, 1, user_metadata=f"loading with {secret}"),
+            event("alloc", 0x2000, 1, user_metadata="plain"),
+        )
     )
+    connection = memory.add(store)
     assert rows(connection, "SELECT user_metadata FROM memory_events ORDER BY ordinal") == [
         ("loading with [redacted]",), ("plain",),
     ]  # fmt: skip
@@ -527,17 +534,17 @@ def test_impossible_sizes_are_refused(memory):
     for size in (-5, 1 << 62):
         memory.write(snapshot(event("alloc", 0x1000, size)))
         with pytest.raises(ingest.IngestError, match=f"action 0 of device 0 .*: {size:,} bytes"):
-            memory.add()
+            memory.built()
 
 
-def instants(memory: Memory, *args: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-    """Add a trace of `[memory]` events that are a microsecond apart."""
+def instants(memory: Memory, *args: dict[str, Any]) -> Relations:
+    """Return the relations of a trace of `[memory]` events that are a microsecond apart."""
     events = [
         {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": each}
         for at, each in enumerate(args)
     ]
     (memory.directory / "trace.json").write_text(json.dumps({"traceEvents": events}))
-    return memory.add()
+    return memory.built()
 
 
 def test_only_invalid_memory_events_of_a_trace_are_ignored(memory):
@@ -582,13 +589,14 @@ def test_totals_are_null_for_events_that_did_not_record_them(memory):
 def test_a_snapshot_without_times_has_no_moments_in_time(memory):
     untimed = {"action": "alloc", "addr": 1, "size": 5, "stream": 0}
     memory.write({"segments": [], "device_traces": [[untimed]]})
-    connection = memory.add()
-    assert rows(connection, f"FROM memory_moments('{memory.added.run_id}', {START_US})") == []
+    connection = memory.built()
+    assert rows(connection, f"FROM memory_moments('run', {START_US})") == []
     assert rows(connection, "SELECT end_bytes FROM memory_peak") == [(5,)]
 
 
-def test_settings_that_are_secrets_are_redacted(memory):
-    connection = memory.of(event("alloc", 1, 1), allocator_settings={"auth_token": "abcdefgh"})
+def test_settings_that_are_secrets_are_redacted(memory, store):
+    memory.write(snapshot(event("alloc", 1, 1), allocator_settings={"auth_token": "abcdefgh"}))
+    connection = memory.add(store)
     assert rows(connection, "SELECT value FROM allocator_settings") == [("[redacted]",)]
     ((warnings,),) = rows(connection, "SELECT warnings FROM sources")
     assert "redacted text that looks like a secret in 1 text" in warnings
@@ -599,7 +607,7 @@ def test_impossible_segments_fail_only_their_file(memory, address, size):
     memory.write(snapshot(event("alloc", 0x1000, 1)), "rank0.pickle")
     odd = segment(0x1000, ("inactive", 512, 0)) | {"address": address, "total_size": size}
     memory.write(snapshot(event("alloc", 0x2000, 7), segments=[odd]), "rank1.pickle")
-    connection = memory.add()
+    connection = memory.built()
     assert rows(connection, "SELECT rank, bytes FROM memory_events") == [(0, 1)]
     assert rows(connection, "SELECT rank, status FROM sources ORDER BY rank") == [
         (0, "ok"), (1, "failed"),

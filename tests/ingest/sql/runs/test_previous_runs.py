@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import ingest
+from ingest import AddOptions
 from tests.builders.events import host, op
-from tests.conftest import Traces
+from tests.builders.relations import Run, built, trace
 
 DAY_NS = 86_400 * 10**9
 
 
-def test_the_previous_run_has_the_same_model_and_preferably_the_same_device(
-    traces: Traces,
-) -> None:
-    ids: dict[str | None, str | None] = {None: None}
+def test_the_previous_run_has_the_same_model_and_preferably_the_same_device() -> None:
+    runs: dict[str, Run] = {}
 
     def add(name: str, day: int, model: str | None, device: str | None) -> None:
         kernel = op("gemm", 0, 10, cat="kernel", pid=0, tid=7)
@@ -20,8 +18,8 @@ def test_the_previous_run_has_the_same_model_and_preferably_the_same_device(
         if device:
             metadata["deviceProperties"] = [{"id": 0, "name": device}]
         events = [kernel] if device else [host("aten::mm", "cpu_op", 0, 10)]
-        options = ingest.AddOptions(name=name.partition("-")[0], model=model)
-        ids[name] = traces.store.add(traces.write(events, name, **metadata), options).run_id
+        options = AddOptions(name=name.partition("-")[0], model=model)
+        runs[name] = trace(events, options, **metadata)
 
     # Not in the order in which they ran.
     add("c", 3, "flux", "A100")
@@ -40,10 +38,5 @@ def test_the_previous_run_has_the_same_model_and_preferably_the_same_device(
         "nightly-2": ("nightly-1", True),
         "other": (None, None),
     }
-    with ingest.connect(traces.store.path) as connection:
-        rows = connection.execute(
-            "SELECT run_id, previous_run_id, is_same_device FROM previous_runs"
-        ).fetchall()
-    assert {run: tuple(before) for run, *before in rows} == {
-        ids[name]: (ids[before], is_same) for name, (before, is_same) in expected.items()
-    }
+    rows = built(runs).sql("SELECT run_id, previous_run_id, is_same_device FROM previous_runs")
+    assert {run: tuple(before) for run, *before in rows.fetchall()} == expected

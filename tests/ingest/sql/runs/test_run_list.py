@@ -3,6 +3,7 @@
 import ingest
 from tests.builders import diff_traces
 from tests.builders.events import host, op
+from tests.builders.relations import built
 from tests.conftest import Traces
 
 LISTED = "SELECT steps, step_ns, busy_percent, step_times_ns FROM run_list"
@@ -24,20 +25,20 @@ def test_a_run_is_listed_with_its_labels_and_its_median_step(traces: Traces) -> 
     assert (len(times), times[0]) == (2, diff_traces.WALL[0])
 
 
-def test_a_run_without_steps_has_no_step_times(traces: Traces) -> None:
-    connection = traces.add([op("a", 1, 5)])
+def test_a_run_without_steps_has_no_step_times() -> None:
+    connection = built([op("a", 1, 5)])
     assert connection.execute(LISTED).fetchall() == [(None, None, None, None)]
     assert connection.execute("FROM run_step_times").fetchall() == []
 
 
-def test_many_steps_are_reduced_to_the_longest_of_each_group(traces: Traces) -> None:
+def test_many_steps_are_reduced_to_the_longest_of_each_group() -> None:
     durations = [10 + (7 * number) % 31 for number in range(130)]  # µs
     events = []
     for number, dur in enumerate(durations):
         begin = 100 * number
         events.append(host(f"ProfilerStep#{number}", "user_annotation", begin, dur))
         events.append(op("a", begin + 1, dur - 2))
-    [(_, times)] = traces.add(events).execute("FROM run_step_times").fetchall()
+    [(_, times)] = built(events).execute("FROM run_step_times").fetchall()
     groups: dict[int, list[int]] = {}
     for number, dur in enumerate(durations):
         groups.setdefault(number * 60 // 130, []).append(1000 * dur)

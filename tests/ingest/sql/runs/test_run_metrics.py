@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -14,7 +13,7 @@ import ingest
 from tests.builders import diff_traces
 from tests.builders.diff_traces import Call
 from tests.builders.events import Event, host
-from tests.conftest import Ranks, Traces
+from tests.builders.relations import Relations, built, ranks, trace
 from tests.ingest.sql.runs import metrics_in_python
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
@@ -32,7 +31,7 @@ def pair(compared: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
+def rows(connection: duckdb.DuckDBPyConnection | Relations, query: str) -> list[dict[str, Any]]:
     """Return the rows as dictionaries by column name."""
     relation = connection.sql(query)
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
@@ -68,7 +67,7 @@ def adds_up(metrics: dict[str, Any]) -> None:
 
 
 def differences(
-    connection: duckdb.DuckDBPyConnection, base: str, other: str, more: str = ""
+    connection: duckdb.DuckDBPyConnection | Relations, base: str, other: str, more: str = ""
 ) -> dict[str, dict[str, Any]]:
     """Return the rows of `run_diff` for runs of these names, by metric. Check that parts add up."""
     ids = [
@@ -84,9 +83,11 @@ def differences(
     return by_metric
 
 
-def test_run_diff_matches_differences_calculated_by_hand(traces: Traces) -> None:
-    traces.add(diff_traces.eager(), "eager", **diff_traces.DEVICE)
-    connection = traces.add(diff_traces.compiled(), "compiled", **diff_traces.DEVICE)
+def test_run_diff_matches_differences_calculated_by_hand() -> None:
+    sides = {"eager": diff_traces.eager(), "compiled": diff_traces.compiled()}
+    connection = built(
+        {name: trace(events, **diff_traces.DEVICE) for name, events in sides.items()}
+    )
     found = differences(connection, "eager", "compiled")
     parts = {
         name: (row["base"], row["other"])
@@ -195,24 +196,16 @@ STEPS: dict[str, tuple[list[Event], list[tuple[Any, ...]]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def steps_found(shared_ranks: Ranks) -> dict[str, list[tuple[Any, ...]]]:
-    """The steps of each trace."""
-    shared_ranks.add(*({"traceEvents": events} for events, _ in STEPS.values()))
-    found = shared_ranks.rows(
+def test_steps_are_successive_calls_or_the_run() -> None:
+    found = built(ranks(events for events, _ in STEPS.values())).by_rank(
         "SELECT rank, steps_from, step_name, step, start_ns, dur_ns FROM steps ORDER BY start_ns"
     )
-    return dict(zip(STEPS, found, strict=True))
+    assert dict(zip(STEPS, found, strict=True)) == {
+        case: expected for case, (_, expected) in STEPS.items()
+    }
 
 
-@pytest.mark.parametrize("case", STEPS)
-def test_steps_are_successive_calls_or_the_run(
-    case: str, steps_found: dict[str, list[tuple[Any, ...]]]
-) -> None:
-    assert steps_found[case] == STEPS[case][1]
-
-
-def test_work_outside_of_the_steps_is_counted_separately(traces: Traces) -> None:
+def test_work_outside_of_the_steps_is_counted_separately() -> None:
     calls = [
         Call("aten::before", (-100, 20), "before", (-90, 100)),  # ends in the window
         Call("aten::first", (10, 20), "first", (5, 50)),
@@ -220,7 +213,7 @@ def test_work_outside_of_the_steps_is_counted_separately(traces: Traces) -> None
         Call("aten::last", (60, 20), "last", (200, 10), stream=9),
         Call("aten::after", (300, 20), "after", (320, 7)),
     ]
-    connection = traces.add(diff_traces.trace(calls, 100, 1))
+    connection = built(diff_traces.trace(calls, 100, 1))
     [metrics] = with_causes(
         rows(connection, "FROM run_metrics"), rows(connection, "FROM run_parts"), "ns"
     )
@@ -264,17 +257,13 @@ AS_THE_LAST_STEP_ENDS = Call("aten::op", (199, 4), "gemm", (141, 60))
 @pytest.mark.slow
 @settings(max_examples=3, deadline=None)
 @example([([AS_THE_LAST_STEP_ENDS], 1)])
-@given(ranks=st.lists(STEPS_OF_CALLS, min_size=7, max_size=7))
-def test_metrics_of_any_trace_add_up(ranks: list[tuple[list[Call], int]]) -> None:
-    traces = [diff_traces.trace(calls, 200, steps) for calls, steps in ranks]
-    files = [{"traceEvents": events, "number": n} for n, events in enumerate(traces)]
-    with TemporaryDirectory() as directory:
-        store = ingest.Store(Path(directory) / "store")
-        Ranks(Path(directory), store).add(*files)
-        with ingest.connect(store.path) as connection:
-            parts = rows(connection, "FROM run_parts")
-            totals = rows(connection, "FROM run_totals ORDER BY rank")
-            per_step = rows(connection, "FROM run_metrics ORDER BY rank")
+@given(runs=st.lists(STEPS_OF_CALLS, min_size=7, max_size=7))
+def test_metrics_of_any_trace_add_up(runs: list[tuple[list[Call], int]]) -> None:
+    traces = [diff_traces.trace(calls, 200, steps) for calls, steps in runs]
+    relations = built(ranks(traces))
+    parts = rows(relations, "FROM run_parts")
+    totals = rows(relations, "FROM run_totals ORDER BY rank")
+    per_step = rows(relations, "FROM run_metrics ORDER BY rank")
     totals, per_step = with_causes(totals, parts, "total_ns"), with_causes(per_step, parts, "ns")
     for events, metrics, summary in zip(traces, totals, per_step, strict=True):
         adds_up(metrics)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-import ingest
 from ingest import AddOptions
 from tests.builders import diff_traces
+from tests.builders.relations import Relations, Run, built, trace
 from tests.conftest import Traces
 
 HOUR_NS = 3_600_000_000_000
@@ -16,35 +16,32 @@ COMPILED_US = [800, 810, 790, 800, 800]
 
 
 @pytest.fixture(scope="module")
-def series(tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """A store with eleven runs of a model, the last five compiled, and three runs of another."""
-    directory = tmp_path_factory.mktemp("series")
-    traces = Traces(directory, ingest.Store(directory / "store"))
+def series() -> Relations:
+    """Eleven runs of a model, the last five compiled, and three runs of another."""
 
-    def add(hour: int, name: str, calls: list[diff_traces.Call], step_us: int, model: str) -> None:
-        file = traces.write(
+    def run(hour: int, calls: list[diff_traces.Call], step_us: int, model: str) -> Run:
+        return trace(
             diff_traces.trace(calls, step_us, 2),
-            name,
+            AddOptions(model=model, tags={"branch": "main"}),
             baseTimeNanoseconds=FIRST_NS + hour * HOUR_NS,
             **diff_traces.DEVICE,
         )
-        traces.store.add(file, AddOptions(model=model, tags={"branch": "main"}))
 
+    runs = {}
     for number, step_us in enumerate(EAGER_US):
-        add(number, f"run{number:02}", diff_traces.EAGER, step_us, "flux")
+        runs[f"run{number:02}"] = run(number, diff_traces.EAGER, step_us, "flux")
     for number, step_us in enumerate(COMPILED_US, len(EAGER_US)):
-        add(number, f"run{number:02}", diff_traces.COMPILED, step_us, "flux")
+        runs[f"run{number:02}"] = run(number, diff_traces.COMPILED, step_us, "flux")
     for number, step_us in ((2, 5000), (5, 6000), (8, 7000)):
-        add(number, f"other{number}", diff_traces.EAGER, step_us, "other")
-    return traces
+        runs[f"other{number}"] = run(number, diff_traces.EAGER, step_us, "other")
+    return built(runs)
 
 
-def query_rows(traces: Traces, query: str) -> list[tuple[Any, ...]]:
-    with ingest.connect(traces.store.path) as connection:
-        return connection.sql(query).fetchall()
+def query_rows(relations: Relations, query: str) -> list[tuple[Any, ...]]:
+    return relations.sql(query).fetchall()
 
 
-def test_a_change_point_is_the_first_changed_run(series: Traces) -> None:
+def test_a_change_point_is_the_first_changed_run(series: Relations) -> None:
     found = query_rows(
         series,
         """
@@ -56,7 +53,7 @@ def test_a_change_point_is_the_first_changed_run(series: Traces) -> None:
     assert found == [("run06", 1_010_000, 10_000, 800_000, -20.79)]
 
 
-def test_each_metric_has_its_own_change_points(series: Traces) -> None:
+def test_each_metric_has_its_own_change_points(series: Relations) -> None:
     found = query_rows(series, "SELECT metric, name FROM trend WHERE is_change_point")
     changed = {metric for metric, name in found}
     assert {name for _, name in found} == {"run06"}
@@ -64,7 +61,7 @@ def test_each_metric_has_its_own_change_points(series: Traces) -> None:
     assert not {"lead", "steps", "compute", "busy"} & changed  # 200 to 194 µs is only 3 %
 
 
-def test_trend_has_every_metric_of_every_run_in_order(series: Traces) -> None:
+def test_trend_has_every_metric_of_every_run_in_order(series: Relations) -> None:
     found = query_rows(
         series,
         """
@@ -85,7 +82,7 @@ def test_trend_has_every_metric_of_every_run_in_order(series: Traces) -> None:
     assert metrics == of_trend
 
 
-def test_runs_are_numbered_in_their_series_from_the_oldest(series: Traces) -> None:
+def test_runs_are_numbered_in_their_series_from_the_oldest(series: Relations) -> None:
     found = query_rows(
         series,
         "SELECT series, list(name ORDER BY run_number) FROM run_series GROUP BY 1 ORDER BY 1",
@@ -97,7 +94,8 @@ def test_runs_are_numbered_in_their_series_from_the_oldest(series: Traces) -> No
     assert sorted(numbers) == [(1,), (2,), (3,)]
 
 
-def test_trend_reads_only_the_index(series: Traces) -> None:
-    [(_, plan)] = query_rows(series, "EXPLAIN (ANALYZE, FORMAT json) FROM trend")
+def test_trend_reads_only_the_index(traces: Traces) -> None:
+    connection = traces.add(diff_traces.eager(), **diff_traces.DEVICE)
+    [(_, plan)] = connection.sql("EXPLAIN (ANALYZE, FORMAT json) FROM trend").fetchall()
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
     assert names == {"index"}

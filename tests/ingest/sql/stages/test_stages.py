@@ -5,12 +5,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-import duckdb
 import pytest
 
-import ingest
 from tests.builders.events import Event, host, kernel, op
 from tests.builders.pipelines import CALL, mark
+from tests.builders.relations import Relations, Run, built, ranks
 from tests.conftest import Command, Traces
 from tests.ingest.sql.stages import stages_in_python
 from tests.ingest.sql.stages.stages_in_python import Cell, Cells
@@ -25,7 +24,7 @@ def launched(
     return [call, kernel(name, start, dur, device=device, correlation=correlation)]
 
 
-def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any]:
+def cells(connection: Relations, columns: str) -> dict[Cell, Any]:
     """Return cell → columns of `stages`, for a trace with one call."""
     return {
         (stage, step, block): rest[0] if len(rest) == 1 else tuple(rest)
@@ -35,7 +34,7 @@ def cells(connection: duckdb.DuckDBPyConnection, columns: str) -> dict[Cell, Any
     }
 
 
-def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None, int], Cells]:
+def found_parts(connection: Relations) -> dict[tuple[int | None, int], Cells]:
     """Return (device, call) → cell → part → ns, with all causes combined as `idle`."""
     found: dict[tuple[int | None, int], Cells] = defaultdict(lambda: defaultdict(Counter))
     for device, call, stage, step, block, part, ns in connection.sql(
@@ -46,7 +45,7 @@ def found_parts(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int | None,
     return found
 
 
-def parts_of(connection: duckdb.DuckDBPyConnection) -> dict[Cell, dict[str, int]]:
+def parts_of(connection: Relations) -> dict[Cell, dict[str, int]]:
     """Return cell → part → µs, for a trace with one call on one device."""
     [parts] = found_parts(connection).values()
     return {cell: {part: ns // 1000 for part, ns in found.items()} for cell, found in parts.items()}
@@ -170,30 +169,28 @@ ON_DEVICE: dict[str, list[Event]] = {
     "random 0": random_trace(random.Random(0), has_device=True),
     "random 1": random_trace(random.Random(1), has_device=True),
 }
-Rows = Callable[[str], duckdb.DuckDBPyConnection]
+Rows = Callable[[str], Relations]
 
 
 @pytest.fixture(scope="module")
-def rows_of(shared_traces: Traces) -> Rows:
-    """A function that returns a connection. Its relations of stages have the rows of one trace."""
-    places = {}
-    for run, group in (("host", ON_HOST), ("device", ON_DEVICE)):
-        directory = shared_traces.directory / run
-        directory.mkdir()
-        for rank, events in enumerate(group.values()):
-            shared_traces.write(events, f"{run}/rank{rank}", distributedInfo={"rank": rank})
-        run_id = shared_traces.store.add(directory).run_id
-        places |= {name: (run_id, rank) for rank, name in enumerate(group)}
+def rows_of() -> Rows:
+    """A function after whose call the relations of stages have the rows of one trace."""
+    groups = {"host": ON_HOST, "device": ON_DEVICE}
+    relations = built({run: ranks(traces.values()) for run, traces in groups.items()})
+    places = {
+        name: (run, rank) for run, traces in groups.items() for rank, name in enumerate(traces)
+    }
 
-    def connected(name: str) -> duckdb.DuckDBPyConnection:
-        run_id, rank = places[name]
-        connection = ingest.connect(shared_traces.store.path)
+    def narrowed(name: str) -> Relations:
+        run, rank = places[name]
         for view in ("stages", "stage_parts", "stage_calls", "stage_summary"):
-            condition = f"run_id = '{run_id}' AND rank = {rank}"
-            connection.execute(f"CREATE TEMP TABLE {view} AS FROM {view} WHERE {condition}")
-        return connection
+            relations.execute(
+                f"CREATE OR REPLACE TEMP TABLE {view} AS FROM memory.main.{view} "
+                f"WHERE run_id = '{run}' AND rank = {rank}"
+            )
+        return relations
 
-    return connected
+    return narrowed
 
 
 def test_a_call_is_divided_by_stage_step_and_block(rows_of: Rows) -> None:
@@ -229,15 +226,13 @@ def test_the_outermost_of_nested_pipelines_counts(rows_of: Rows) -> None:
     }
 
 
-def test_calls_are_numbered_per_file(traces: Traces) -> None:
-    directory = traces.directory / "run"
-    directory.mkdir()
-    for name, starts in (("one", (0, 20)), ("two", (40,))):
-        traces.write([mark("pipeline: A", start, 10) for start in starts], f"run/{name}-rank0")
-    traces.store.add(directory)
-    with ingest.connect(traces.store.path) as connection:
-        rows = connection.sql("SELECT rank, start_ns // 1000, call FROM stages ORDER BY ALL")
-        assert rows.fetchall() == [(0, 0, 1), (0, 20, 2), (0, 40, 1)]
+def test_calls_are_numbered_per_file() -> None:
+    files = {
+        f"{name}-rank0.json": {"traceEvents": [mark("pipeline: A", start, 10) for start in starts]}
+        for name, starts in (("one", (0, 20)), ("two", (40,)))
+    }
+    rows = built(Run(files)).sql("SELECT rank, start_ns // 1000, call FROM stages ORDER BY ALL")
+    assert rows.fetchall() == [(0, 0, 1), (0, 20, 2), (0, 40, 1)]
 
 
 def test_a_step_that_outlasts_the_loop_ends_with_it(rows_of: Rows) -> None:
@@ -297,17 +292,20 @@ def test_the_summary_shows_the_median_call(traces: Traces, command: Command) -> 
     assert "decode" in command("show", "trace").out
 
 
-def test_runs_are_compared_by_stage_and_block(traces: Traces) -> None:
+def test_runs_are_compared_by_stage_and_block() -> None:
     """A denoiser that is compiled as a whole has no labels of blocks, so these are null."""
-    traces.add([*CALL, op("mm", 1, 2)], "base")
     shorter = [mark("pipeline: Other", 0, 40), mark("stage: denoise", 0, 40), op("mm", 1, 2)]
-    traces.add([*shorter, mark("block: New", 10, 25)], "other")
-    connection = traces.add(shorter, "compiled")
-    ids = dict(connection.sql("SELECT name, run_id FROM runs").fetchall())
+    connection = built(
+        {
+            "base": [*CALL, op("mm", 1, 2)],
+            "other": [*shorter, mark("block: New", 10, 25)],
+            "compiled": shorter,
+        }
+    )
     rows = connection.execute(
         "SELECT level, stage, block_class, base_ns // 1000, other_ns // 1000, change_ns // 1000 "
         "FROM stage_diff($1, $2)",
-        [ids["base"], ids["other"]],
+        ["base", "other"],
     ).fetchall()
     assert rows == [
         ("call", None, None, 100, 40, -60),
@@ -323,7 +321,7 @@ def test_runs_are_compared_by_stage_and_block(traces: Traces) -> None:
     rows = connection.execute(
         "SELECT block_class, base_ns // 1000, other_ns, change_ns, percent, other_idle_ns "
         "FROM stage_diff($1, $2) WHERE level = 'block'",
-        [ids["base"], ids["compiled"]],
+        ["base", "compiled"],
     ).fetchall()
     assert rows == [
         ("Double", 20, None, None, None, None),
@@ -332,7 +330,7 @@ def test_runs_are_compared_by_stage_and_block(traces: Traces) -> None:
     ]
 
 
-def wrong_sums(connection: duckdb.DuckDBPyConnection) -> list[Any]:
+def wrong_sums(connection: Relations) -> list[Any]:
     """Return the rows whose stages do not add up to their call, or blocks to their stage."""
     return connection.sql(
         """

@@ -1,10 +1,9 @@
 """Rankings and parts of a range of steps."""
 
-import duckdb
 import pytest
 
 from tests.builders.events import host
-from tests.conftest import Traces
+from tests.builders.relations import Relations, built
 from tests.ingest.sql.steps.test_step_parts import memory
 from tests.ingest.sql.steps.test_steps import launched, step
 
@@ -20,14 +19,13 @@ THREE = [
 
 
 @pytest.fixture(scope="module")
-def three(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
-    """A store with one run, of the events `THREE`."""
-    return shared_traces.add(THREE)
+def three() -> Relations:
+    """A run of the events `THREE`."""
+    return built(THREE)
 
 
-def ask(connection: duckdb.DuckDBPyConnection, query: str, bounds: str) -> list[tuple[object, ...]]:
-    [(run,)] = connection.sql("SELECT run_id FROM runs").fetchall()
-    return connection.sql(query.format(f"'{run}'{bounds}")).fetchall()
+def ask(relations: Relations, query: str, bounds: str) -> list[tuple[object, ...]]:
+    return relations.sql(query.format(f"'run'{bounds}")).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -68,19 +66,18 @@ def test_the_ranking_of_all_steps_is_the_ranking_of_the_run(store_of_samples) ->
     assert store_of_samples.sql(of_steps).fetchall() == store_of_samples.sql(of_run).fetchall()
 
 
-def test_shares_of_a_run_do_not_count_other_runs(traces: Traces) -> None:
-    traces.add(THREE, "three").close()
-    connection = traces.add([step(2, 200, 900), *launched("first", 210, 220, 20)], "other")
-    [(run,)] = connection.sql("SELECT run_id FROM runs WHERE name = 'three'").fetchall()
+def test_shares_of_a_run_do_not_count_other_runs() -> None:
+    other = [step(2, 200, 900), *launched("first", 210, 220, 20)]
+    connection = built({"three": THREE, "other": other})
     assert connection.sql(
-        f"SELECT part, percent FROM parts_of_steps('{run}', 2, 2) WHERE ns > 0"
+        "SELECT part, percent FROM parts_of_steps('three', 2, 2) WHERE ns > 0"
     ).fetchall() == [("host", 80.0), ("compute", 20.0)]
     # A user's SQL has the same result.
     assert connection.sql(
-        f"""
+        """
         WITH parts AS (
             SELECT rank, device, part, sum(ns)::BIGINT AS ns
-            FROM step_parts WHERE run_id = '{run}' GROUP BY ALL
+            FROM step_parts WHERE run_id = 'three' GROUP BY ALL
         )
         SELECT sum(100 * ns / whole)
         FROM (SELECT *, sum(ns) OVER (PARTITION BY rank, device) AS whole FROM parts)
@@ -117,8 +114,8 @@ def test_causes_and_split_of_steps_add_up(three, bounds) -> None:
     assert ask(three, query, bounds) == [(wall_ns,) for _, wall_ns in times]
 
 
-def test_the_highest_memory_of_steps(traces: Traces) -> None:
-    connection = traces.add(
+def test_the_highest_memory_of_steps() -> None:
+    connection = built(
         [
             *(step(number, 100 * number, 100) for number in (1, 2, 3)),
             memory(110, 500, 500),

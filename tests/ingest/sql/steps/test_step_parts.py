@@ -8,14 +8,15 @@ import pytest
 
 import ingest
 from tests.builders.events import Event, host, kernel
-from tests.conftest import Ranks, Traces
+from tests.builders.relations import Relations, built, ranks
+from tests.conftest import Traces
 from tests.ingest.sql.steps import parts_in_python
 from tests.ingest.sql.steps.test_steps import launched, step
 
 Found = dict[int | None, dict[int | None, Counter[str]]]
 
 
-def found_in(connection: duckdb.DuckDBPyConnection, condition: str = "") -> Found:
+def found_in(connection: duckdb.DuckDBPyConnection | Relations, condition: str = "") -> Found:
     """Return device → step → part → ns. All causes of idle time are one part, `idle`."""
     found: Found = defaultdict(lambda: defaultdict(Counter))
     for device, number, part, ns in connection.sql(
@@ -136,17 +137,17 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
 
 
 @pytest.fixture(scope="module")
-def small(shared_ranks: Ranks) -> Ranks:
+def small() -> Relations:
     """A run with a rank for each small trace."""
-    shared_ranks.add(*({"traceEvents": events} for events, _ in SMALL.values()))
-    return shared_ranks
+    return built(ranks(events for events, _ in SMALL.values()))
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_parts_of_a_small_trace(name: str, small: Ranks) -> None:
-    with ingest.connect(small.store.path) as connection:
-        [parts] = found_in(connection, f"WHERE rank = {list(SMALL).index(name)}").values()
-    assert in_us(parts) == SMALL[name][1]
+def test_parts_of_small_traces(small: Relations) -> None:
+    found = {}
+    for rank, name in enumerate(SMALL):
+        [parts] = found_in(small, f"WHERE rank = {rank}").values()
+        found[name] = in_us(parts)
+    assert found == {name: parts for name, (_, parts) in SMALL.items()}
 
 
 def in_us(parts: dict[int | None, Counter[str]]) -> dict[int | None, dict[str, int]]:
@@ -157,19 +158,18 @@ def in_us(parts: dict[int | None, Counter[str]]) -> dict[int | None, dict[str, i
     }
 
 
-def test_every_step_has_every_part(small: Ranks) -> None:
-    with ingest.connect(small.store.path) as connection:
-        [(of_device,)] = connection.sql("SELECT count(*) FROM parts WHERE is_of_device").fetchall()
+def test_every_step_has_every_part(small: Relations) -> None:
+    [(of_device,)] = small.sql("SELECT count(*) FROM parts WHERE is_of_device").fetchall()
     query = """
         SELECT rank, count(DISTINCT part), count(*) FROM step_parts
         WHERE step IS NOT NULL GROUP BY rank, step
     """
     steps = [len(parts.keys() - {None}) for _, parts in SMALL.values()]
-    assert small.rows(query) == [[(of_device, of_device)] * number for number in steps]
+    assert small.by_rank(query) == [[(of_device, of_device)] * number for number in steps]
 
 
-def test_metrics_of_steps(small: Ranks) -> None:
-    found = small.rows(
+def test_metrics_of_steps(small: Relations) -> None:
+    found = small.by_rank(
         """
         SELECT
             rank, step, start_ns - first_ns, dur_ns, work_end_ns - first_ns, wall_ns, busy_ns,
@@ -212,8 +212,8 @@ def test_two_files_of_a_rank_have_separate_steps_and_peaks(traces: Traces, tmp_p
         ]
 
 
-def test_steps_have_peaks_if_memory_was_recorded(traces: Traces) -> None:
-    connection = traces.add(
+def test_steps_have_peaks_if_memory_was_recorded() -> None:
+    connection = built(
         [
             *(step(number, 100 * number, 100) for number in (1, 2, 3, 4)),
             *(

@@ -5,6 +5,7 @@ from typing import Any
 
 import ingest
 from tests.builders.events import Event, host, kernel, op
+from tests.builders.relations import Run, built
 from tests.conftest import Traces
 
 
@@ -18,9 +19,9 @@ def step(number: int, start: float, dur: float) -> Event:
     return host(f"ProfilerStep#{number}", "user_annotation", start, dur)
 
 
-def steps_of(traces: Traces, events: list[Event]) -> dict[str, Any]:
+def steps_of(events: list[Event]) -> dict[str, Any]:
     """Return the step of each kernel and operator by name."""
-    connection = traces.add(events)
+    connection = built(events)
     return dict(
         connection.sql(
             "SELECT name, step FROM kernels UNION ALL SELECT name, step FROM ops"
@@ -28,9 +29,8 @@ def steps_of(traces: Traces, events: list[Event]) -> dict[str, Any]:
     )
 
 
-def test_an_activity_belongs_to_the_step_of_its_launch(traces: Traces) -> None:
+def test_an_activity_belongs_to_the_step_of_its_launch() -> None:
     found = steps_of(
-        traces,
         [
             step(0, 10, 20),
             step(1, 30, 20),
@@ -47,9 +47,8 @@ def test_an_activity_belongs_to_the_step_of_its_launch(traces: Traces) -> None:
     }
 
 
-def test_an_outer_step_continues_after_an_inner_one(traces: Traces) -> None:
+def test_an_outer_step_continues_after_an_inner_one() -> None:
     found = steps_of(
-        traces,
         [
             step(0, 0, 100),
             step(7, 20, 20),
@@ -63,16 +62,16 @@ def test_an_outer_step_continues_after_an_inner_one(traces: Traces) -> None:
     assert found["aten::mm"] == 0
 
 
-def test_work_launched_after_an_inner_step_is_measured(traces: Traces) -> None:
-    connection = traces.add(
+def test_work_launched_after_an_inner_step_is_measured() -> None:
+    connection = built(
         [step(0, 0, 100), step(7, 20, 20), *launched("k", 30, 50, 5), *launched("l", 50, 90, 30)]
     )
     rows = connection.sql("SELECT start_ns, end_ns, wall_end_ns FROM measured_windows").fetchall()
     assert rows == [(50_000, 120_000, 120_000)]
 
 
-def test_steps_that_begin_together_or_follow_immediately(traces: Traces) -> None:
-    connection = traces.add(
+def test_steps_that_begin_together_or_follow_immediately() -> None:
+    connection = built(
         [
             *(step(0, 0, 100), step(1, 0, 40), step(2, 40, 40), step(3, 100, 50)),
             *(op(name, ts, 5) for name, ts in (("a", 0), ("b", 40), ("c", 80), ("d", 100))),
@@ -84,12 +83,10 @@ def test_steps_that_begin_together_or_follow_immediately(traces: Traces) -> None
     assert found == [("a", 1), ("b", 2), ("c", 0), ("d", 3)]
 
 
-def test_an_annotation_on_a_device_has_the_step_of_its_host_annotation(
-    traces: Traces,
-) -> None:
+def test_an_annotation_on_a_device_has_the_step_of_its_host_annotation() -> None:
     annotation = host("forward", "user_annotation", 12, 10, {"External id": 3})
     on_device = kernel("forward", 35, 10, "gpu_user_annotation", **{"External id": 3})
-    connection = traces.add(
+    connection = built(
         [step(0, 10, 20), step(1, 30, 20), annotation, on_device, *launched("k", 14, 35, 10)]
     )
     rows = connection.sql(
@@ -98,9 +95,9 @@ def test_an_annotation_on_a_device_has_the_step_of_its_host_annotation(
     assert rows == [(0,)]
 
 
-def test_a_benchmarks_marker_is_not_a_step(traces: Traces) -> None:
+def test_a_benchmarks_marker_is_not_a_step() -> None:
     marker = "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
-    connection = traces.add(
+    connection = built(
         [
             host(marker, "user_annotation", 0, 40),
             host(marker, "user_annotation", 50, 40),
@@ -136,24 +133,25 @@ def test_only_one_file_has_the_median_step_if_step_numbers_repeat(
         assert connection.sql(kernels).fetchall() == [("a1",)]
 
 
-def test_a_file_without_steps_does_not_count_next_to_one_with_steps(
-    traces: Traces, tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
+def test_a_file_without_steps_does_not_count_next_to_one_with_steps() -> None:
     with_steps = [step(3, 0, 100), op("aten::mm", 5), step(4, 100, 100), op("aten::mul", 105)]
-    for name, events in (("a", with_steps), ("b", [op("aten::add", 5)])):
-        traces.write(events, name, distributedInfo={"rank": 0}).rename(run / f"{name}.json")
-    traces.store.add(run)
-    with ingest.connect(traces.store.path) as connection:
-        ops = "SELECT name, step FROM ops WHERE name LIKE 'aten%' ORDER BY name"
-        assert connection.sql(ops).fetchall() == [
-            ("aten::add", None),
-            ("aten::mm", 3),
-            ("aten::mul", 4),
-        ]
-        windows = "SELECT source_id, step, steps_from FROM steps ORDER BY source_id, step"
-        assert connection.sql(windows).fetchall() == [
-            (0, 3, "ProfilerStep"),
-            (0, 4, "ProfilerStep"),
-        ]
+    files = {"a.json": with_steps, "b.json": [op("aten::add", 5)]}
+    relations = built(
+        Run(
+            {
+                name: {"distributedInfo": {"rank": 0}, "traceEvents": events}
+                for name, events in files.items()
+            }
+        )
+    )
+    ops = "SELECT name, step FROM ops WHERE name LIKE 'aten%' ORDER BY name"
+    assert relations.sql(ops).fetchall() == [
+        ("aten::add", None),
+        ("aten::mm", 3),
+        ("aten::mul", 4),
+    ]
+    windows = "SELECT source_id, step, steps_from FROM steps ORDER BY source_id, step"
+    assert relations.sql(windows).fetchall() == [
+        (0, 3, "ProfilerStep"),
+        (0, 4, "ProfilerStep"),
+    ]

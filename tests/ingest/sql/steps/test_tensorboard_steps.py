@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from tests.builders.events import Event, host, kernel, op
-from tests.conftest import Traces
+from tests.builders.relations import built
 
 PARTS = "kernel, memcpy, memset, communication, runtime, data_loader, cpu, other, dur"
 COLUMNS = ", ".join(f"{part}_ns" for part in PARTS.split(", "))
@@ -75,7 +75,7 @@ def test_the_parts_of_each_step_add_up_to_it(store_of_samples: duckdb.DuckDBPyCo
     assert wrong == 0
 
 
-def test_a_step_lasts_until_its_activities_have_ended(traces: Traces) -> None:
+def test_a_step_lasts_until_its_activities_have_ended() -> None:
     def launched(at: float, activity: Event) -> list[Event]:
         call = host("cudaLaunchKernel", "cuda_runtime", at, 2, {"correlation": round(at)})
         return [call, activity | {"args": activity["args"] | {"correlation": round(at)}}]
@@ -93,7 +93,7 @@ def test_a_step_lasts_until_its_activities_have_ended(traces: Traces) -> None:
         op("aten::add", 278, 12),
         op("aten::add", 305, 10),
     ]
-    rows = traces.add(events).sql(
+    rows = built(events).sql(
         f"SELECT step, start_ns, {COLUMNS}, activities, is_complete FROM tensorboard_steps"
     )
     assert [

@@ -1,13 +1,11 @@
 """Small traces, and the rows that a query returns for each."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import ingest
 from tests.builders.events import Event, host, kernel, op
+from tests.builders.relations import built, ranks
 
 Row = tuple[Any, ...]
 Case = tuple[list[Event], str, list[Row]]  # events, a query, and the expected rows
@@ -53,20 +51,13 @@ def step(number: int, start: float, end: float) -> Event:
     return host(f"ProfilerStep#{number}", "user_annotation", start, end - start)
 
 
-def rows_of(cases: dict[str, Case], directory: Path) -> dict[str, list[Row]]:
-    """Return the sorted rows of each query. The traces are added as the ranks of one run."""
-    run = directory / "run"
-    run.mkdir()
-    for rank, (events, *_) in enumerate(cases.values()):
-        trace = {"distributedInfo": {"rank": rank}, "traceEvents": events}
-        (run / f"{rank}.json").write_text(json.dumps(trace))
-    store = ingest.Store(directory / "store")
-    store.add(run)
-    with ingest.connect(store.path) as connection:
-        return {
-            title: connection.sql(f"{query} WHERE rank = {rank} ORDER BY ALL").fetchall()
-            for rank, (title, (_, query, _)) in enumerate(cases.items())
-        }
+def rows_of(cases: dict[str, Case]) -> dict[str, list[Row]]:
+    """Return the sorted rows of each query. The traces are the ranks of one run."""
+    relations = built(ranks(events for events, *_ in cases.values()))
+    return {
+        title: relations.sql(f"{query} WHERE rank = {rank} ORDER BY ALL").fetchall()
+        for rank, (title, (_, query, _)) in enumerate(cases.items())
+    }
 
 
 def close(rows: list[Row]) -> list[Row]:

@@ -1,77 +1,107 @@
 """The views of streams on real traces: they equal plain Python, and their steps add up."""
 
+from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
 import ingest
+from tests.cases import check_each
 from tests.ingest.sql.runs.metrics_in_python import Event, read
 from tests.ingest.sql.streams import in_python
 from tests.ingest.sql.streams.in_python import Row
-from tests.ingest.sql.streams.trace_in_python import Activity, activities, innermost
+from tests.ingest.sql.streams.trace_in_python import activities, innermost
 from tests.samples import TWO_RANKS, Samples
 
-QUERIES = {  # function in plain Python → the equivalent query
+FIRSTS = """
+    WITH firsts AS (SELECT run_id, rank, min(start_ns) AS first_ns FROM kernels GROUP BY ALL)
+    """
+QUERIES = {  # function in plain Python → the equivalent query, with `FIRSTS`
     in_python.temporal: """
-        SELECT device, kind, sum(ns)::BIGINT FROM temporal_breakdown() WHERE {ours} GROUP BY ALL
+        SELECT run_id, rank, device, kind, sum(ns)::BIGINT
+        FROM temporal_breakdown()
+        INNER JOIN firsts USING (run_id, rank)
+        GROUP BY ALL
         """,
     in_python.gaps: """
-        SELECT device, stream, start_ns - {first}, dur_ns, launch_delay_ns
-        FROM stream_gaps WHERE {ours}
+        SELECT run_id, rank, device, stream, start_ns - first_ns, dur_ns, launch_delay_ns
+        FROM stream_gaps
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.idle: """
         SELECT
+            run_id, rank,
             device, stream, cause, gaps, idle_ns, min_ns, median_ns, mean_ns, max_ns, stddev_ns
-        FROM stream_idle() WHERE {ours}
+        FROM stream_idle()
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.overlap: """
-        SELECT device, array_to_string(classes, '+'), dur_ns FROM class_overlap() WHERE {ours}
+        SELECT run_id, rank, device, array_to_string(classes, '+'), dur_ns
+        FROM class_overlap()
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.launches: """
         SELECT
+            run_id, rank,
             device, api, launches, activities, call_ns, median_call_ns, max_call_ns, device_ns,
             delay_ns, median_delay_ns, mean_delay_ns, max_delay_ns, prompt_launches,
             short_launches, long_calls, long_delays
-        FROM launch_statistics() WHERE {ours}
+        FROM launch_statistics()
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.queues: """
-        SELECT device, stream, time_ns - {first}, launches, length FROM queue_length WHERE {ours}
+        SELECT run_id, rank, device, stream, time_ns - first_ns, launches, length
+        FROM queue_length
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.queue_means: """
         SELECT
+            run_id, rank,
             device, stream, launches, mean_length, max_length, dur_ns, waiting_ns, full_ns
-        FROM queue_statistics() WHERE {ours}
+        FROM queue_statistics()
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.copies: """
         SELECT
+            run_id, rank,
             device, copy, copies, unsized_copies, bytes, device_ns, gb_per_s, min_gb_per_s,
             median_gb_per_s, max_gb_per_s
-        FROM copy_statistics() WHERE {ours}
+        FROM copy_statistics()
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.bandwidth: """
-        SELECT device, copy, time_ns - {first}, copies, gb_per_s FROM copy_bandwidth WHERE {ours}
+        SELECT run_id, rank, device, copy, time_ns - first_ns, copies, gb_per_s
+        FROM copy_bandwidth
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.kernel_times: """
         SELECT
+            run_id, rank,
             device, class, name, calls, total_ns, min_ns, median_ns, mean_ns, max_ns, stddev_ns
-        FROM kernel_statistics() WHERE {ours}
+        FROM kernel_statistics()
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.sequences: """
-        SELECT device, name, kernels, calls, device_ns
-        FROM kernel_sequences() WHERE level = 'leaf' AND {ours}
+        SELECT run_id, rank, device, name, kernels, calls, device_ns
+        FROM kernel_sequences()
+        INNER JOIN firsts USING (run_id, rank)
+        WHERE level = 'leaf'
         """,
     in_python.delays: """
-        SELECT device, name, launches, activities, op_to_launch_ns, launch_to_kernel_ns
-        FROM op_launch_delay WHERE {ours}
+        SELECT
+            run_id, rank,
+            device, name, launches, activities, op_to_launch_ns, launch_to_kernel_ns
+        FROM op_launch_delay
+        INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.annotations: """
         SELECT
+            run_id, rank,
             device, stream, name, calls, span_ns, leaf_calls, leaf_ns, activities, device_ns
-        FROM annotation_breakdown() WHERE {ours}
+        FROM annotation_breakdown()
+        INNER JOIN firsts USING (run_id, rank)
         """,
 }
 TRACES = (
@@ -95,11 +125,6 @@ def store_of_streams(sampled: Samples) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-@lru_cache(maxsize=1)
-def trace_of(path: Path) -> list[Activity]:
-    return activities(path)
-
-
 def exact(rows: list[Row]) -> list[Row]:
     """Return sorted rows, with fractions rounded so that the order of summation does not matter."""
     rounded = [tuple(_exact(value) for value in row) for row in rows]
@@ -112,20 +137,34 @@ def _exact(value: Any) -> Any:
     return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize("function", QUERIES, ids=lambda function: function.__name__)
+Found = dict[Any, dict[tuple[str, int], list[Row]]]
+
+
+@pytest.fixture(scope="module")
+def found(store_of_streams: duckdb.DuckDBPyConnection) -> Found:
+    """The rows of each query by run and rank."""
+    rows: Found = {function: defaultdict(list) for function in QUERIES}
+    for function, query in QUERIES.items():
+        for run_id, rank, *row in store_of_streams.sql(FIRSTS + query).fetchall():
+            rows[function][run_id, rank].append(tuple(row))
+    return rows
+
+
 @pytest.mark.parametrize("trace", TRACES)
 def test_views_equal_plain_python(
-    trace: str, function: Any, sampled: Samples, store_of_streams: duckdb.DuckDBPyConnection
+    trace: str, found: Found, sampled: Samples, store_of_streams: duckdb.DuckDBPyConnection
 ) -> None:
     paths = (path for run in (*SINGLE, TWO_RANKS) for path in sampled.files(run))
     file = next(path for path in paths if trace in path.name)
     [(run_id, rank)] = store_of_streams.execute(
         "SELECT run_id, rank FROM sources WHERE ends_with(path, $1)", [file.name]
     ).fetchall()
-    ours = f"run_id = '{run_id}' AND rank = {rank}"
-    first = f"(SELECT min(start_ns) FROM kernels WHERE {ours})"
-    rows = store_of_streams.sql(QUERIES[function].format(ours=ours, first=first)).fetchall()
-    assert exact(rows) == exact(function(trace_of(file)))
+    recorded = activities(file)
+
+    def check(function: Any) -> None:
+        assert exact(found[function][run_id, rank]) == exact(function(recorded))
+
+    check_each(QUERIES, check)
 
 
 SUMS = {  # view → columns whose sums over steps equal the recording

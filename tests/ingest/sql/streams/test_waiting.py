@@ -1,9 +1,7 @@
 """Gaps, launches and queues of small traces, with the expected rows."""
 
-import pytest
-
 from tests.builders.events import op
-from tests.ingest.sql.streams.small import Case, Row, call, close, ran, rows_of, step, work
+from tests.ingest.sql.streams.small import Case, call, close, ran, rows_of, step, work
 
 FIRST = work(40, 50, 100)
 GAPS = "SELECT stream, start_ns, dur_ns, launch_delay_ns FROM stream_gaps"
@@ -135,11 +133,5 @@ QUEUES: dict[str, Case] = {
 CASES = STREAMS | QUEUES
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
-    return rows_of(CASES, tmp_path_factory.mktemp("small"))
-
-
-@pytest.mark.parametrize("title", CASES)
-def test_gaps_launches_and_queues(title: str, found: dict[str, list[Row]]) -> None:
-    assert found[title] == close(CASES[title][2])
+def test_gaps_launches_and_queues() -> None:
+    assert rows_of(CASES) == {title: close(rows) for title, (_, _, rows) in CASES.items()}

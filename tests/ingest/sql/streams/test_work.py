@@ -1,10 +1,7 @@
 """Classes, copies, kernels and operators of small traces, with the expected rows."""
 
-import pytest
-
 from tests.ingest.sql.streams.small import (
     Case,
-    Row,
     annotation,
     call,
     close,
@@ -162,11 +159,5 @@ WORK: dict[str, Case] = {
 CASES = DEVICE | WORK
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
-    return rows_of(CASES, tmp_path_factory.mktemp("small"))
-
-
-@pytest.mark.parametrize("title", CASES)
-def test_classes_copies_kernels_and_operators(title: str, found: dict[str, list[Row]]) -> None:
-    assert found[title] == close(CASES[title][2])
+def test_classes_copies_kernels_and_operators() -> None:
+    assert rows_of(CASES) == {title: close(rows) for title, (_, _, rows) in CASES.items()}

@@ -3,10 +3,12 @@
 import json
 import shutil
 from statistics import median
+from typing import Any
 
 import pytest
 
 import ingest
+from tests.builders.relations import Run, built
 from tests.builders.sweeps import (
     BREAK,
     DISTANCES,
@@ -160,26 +162,24 @@ KEYS = ("images", "base", "call_times_ns", "warmup_times_ns", "distance")
 NO_CALLS, OTHER_INPUTS, NO_BASE = "no warm-up calls", "other inputs", "alone"
 
 
+def described_run(variant: str, sweep: Any, error: str) -> Run:
+    """Return a run that has only a run.json."""
+    described = {"name": variant, "tags": {"sweep": TAG}, "sweep": sweep, "error": error}
+    return Run({"run.json": described})
+
+
 @pytest.fixture(scope="module")
-def incomplete(tmp_path_factory):
-    """A store of a sweep whose variants lack values, and of the sweep `NO_BASE` without a base."""
+def incomplete_rows() -> dict[str, dict[str, Any]]:
+    """The variants of a sweep that lack values."""
     default = described("default 64")
     variants = {f"no {key}": {k: v for k, v in default.items() if k != key} for key in KEYS}
     variants[NO_CALLS] = default | {"warmup_times_ns": [[], []]}
     variants[OTHER_INPUTS] = default | {"warmup_times_ns": [None, None], "recompiles": 1}
-    variants[NO_BASE] = default | {"tag": NO_BASE}
-    directory = tmp_path_factory.mktemp("incomplete")
-    store = ingest.Store(directory / "store")
-    store.add(write_run(directory, "eager 64", described("eager 64"), error=NO_TRACE))
-    for name, sweep in variants.items():
-        store.add(write_run(directory, name, sweep | {"variant": name}, error=NO_TRACE))
-    return store.path
-
-
-@pytest.fixture(scope="module")
-def incomplete_rows(incomplete):
-    with ingest.connect(incomplete) as connection:
-        return {row["variant"]: row for row in ingest.sweep_rows(connection, TAG)}
+    runs = {name: sweep | {"variant": name} for name, sweep in variants.items()}
+    runs["eager 64"] = described("eager 64")
+    relations = built({name: described_run(name, sweep, NO_TRACE) for name, sweep in runs.items()})
+    relations.create(["sweep_results"])
+    return {row["variant"]: row for row in ingest.sweep_rows(relations.connection, TAG)}
 
 
 def test_compile_times_are_unknown_without_warm_up_calls(incomplete_rows):
@@ -188,33 +188,36 @@ def test_compile_times_are_unknown_without_warm_up_calls(incomplete_rows):
     assert [row[name] for name in times] == [None] * 3
 
 
-def test_break_even_is_unknown_without_the_eager_variant(incomplete, command):
-    said = command("sweep", NO_BASE, store=incomplete)
+def test_break_even_is_unknown_without_the_eager_variant(store, tmp_path, command):
+    alone = described("default 64") | {"tag": NO_BASE}
+    store.add(write_run(tmp_path, NO_BASE, alone, error=NO_TRACE))
+    said = command("sweep", NO_BASE, store=store.path)
     assert "20.0 s" in said.out
     assert "never" not in said.out
 
 
-@pytest.mark.parametrize(
-    "sweep",
-    [
-        "a text",
-        [],
-        {"variant": "eager"},
-        {"tag": "t", "variant": "v", "base": "v", "call_times_ns": "none", "images": "two"},
-        {"tag": "t", "variant": "v", "call_times_ns": [["x"]], "settings": [1], "distance": 3},
-        {"tag": "t", "variant": "v", "call_times_ns": [[]], "warmup_times_ns": [], "images": 0},
-    ],
-)
-def test_values_of_other_types_are_absent(store, tmp_path, sweep):
-    store.add(write_run(tmp_path, "odd", sweep, error="it failed"))
-    with ingest.connect(store.path) as connection:
-        rows = connection.sql("SELECT image_ns, speedup, mean_distance FROM sweep_results")
-        assert all(row == (None, None, None) for row in rows.fetchall())
-        query = "SELECT warnings FROM sources WHERE kind = 'run_json'"
-        [(warnings,)] = connection.sql(query).fetchall()
-    if not isinstance(sweep, dict):
-        assert len(warnings) == 1
-        assert "sweep" in warnings[0]
+ODD = [
+    "a text",
+    [],
+    {"variant": "eager"},
+    {"tag": "t", "variant": "v", "base": "v", "call_times_ns": "none", "images": "two"},
+    {"tag": "t", "variant": "v", "call_times_ns": [["x"]], "settings": [1], "distance": 3},
+    {"tag": "t", "variant": "v", "call_times_ns": [[]], "warmup_times_ns": [], "images": 0},
+]
+
+
+def test_values_of_other_types_are_absent():
+    runs = {str(n): described_run("odd", sweep, "it failed") for n, sweep in enumerate(ODD)}
+    relations = built(runs)
+    rows = relations.sql("SELECT image_ns, speedup, mean_distance FROM sweep_results").fetchall()
+    assert set(rows) <= {(None, None, None)}
+    warnings = relations.sql("SELECT run_id, warnings FROM sources WHERE kind = 'run_json'")
+    found = dict(warnings.fetchall())
+    assert found.keys() == runs.keys()
+    for sweep, of_run in zip(ODD, found.values(), strict=True):
+        if not isinstance(sweep, dict):
+            assert len(of_run) == 1
+            assert "sweep" in of_run[0]
 
 
 def test_a_directory_with_neither_a_profile_nor_an_error_is_refused(store, tmp_path):

@@ -1,16 +1,15 @@
 """Events and memory in a range of time."""
 
-import duckdb
 import pytest
 
 from tests.builders.events import Event, host, kernel, op
-from tests.conftest import Traces
+from tests.builders.relations import Relations, built
 
 
 @pytest.fixture(scope="module")
-def launches(shared_traces: Traces) -> duckdb.DuckDBPyConnection:
+def launches() -> Relations:
     """An operator that launches a short and a long kernel, and ends long before they run."""
-    return shared_traces.add(
+    return built(
         [
             op("outer", 0, 30),
             op("inner", 5, 20),
@@ -39,7 +38,7 @@ def test_events_between(
     until_us: float,
     shortest_us: float,
     expected: str,
-    launches: duckdb.DuckDBPyConnection,
+    launches: Relations,
 ) -> None:
     arguments = [round(us * 1000) for us in (since_us, until_us, shortest_us)]
     [(names,)] = launches.execute(
@@ -63,9 +62,9 @@ def memory(ts: float, total: int, device: int = 0) -> Event:
     return {"name": "[memory]", "cat": "cpu_instant_event", **instant, "args": args}
 
 
-def test_memory_over_time_is_the_peak_of_each_interval(traces: Traces) -> None:
+def test_memory_over_time_is_the_peak_of_each_interval() -> None:
     events = [memory(5, 300), memory(12, 500), memory(13, 400), memory(38, 100), memory(15, 7, 1)]
-    connection = traces.add([op("aten::mm", 0, 100), *events])
+    connection = built([op("aten::mm", 0, 100), *events])
     rows = connection.sql(
         "SELECT start_ns, end_ns, used_bytes FROM memory_over_time("
         "(SELECT run_id FROM runs), 0, 0, 10_000, 50_000, 4) ORDER BY bin"

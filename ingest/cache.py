@@ -1,0 +1,68 @@
+"""Directories of files that are the same for all stores of a version, cached for the user.
+
+$XDG_CACHE_HOME/tracehouse/<version>-<name>/     `~/.cache` if the variable is not set
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+FILES = "files.json"  # the sizes of the other files
+UNUSED_DAYS = 30
+
+
+@contextmanager
+def cached(name: str, version: str, write: Callable[[Path], None]) -> Iterator[Path]:
+    """Yield a directory that `write` filled, now or earlier.
+
+    Its content must depend on nothing but `version`. If the user has no writable cache, the
+    directory exists only in the `with` block.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tracehouse"
+    directory = cache / f"{version}-{name}"
+    if _is_intact(directory):
+        with suppress(OSError):
+            os.utime(directory)
+        yield directory
+        return
+    with TemporaryDirectory(prefix="tracehouse-") as temporary:
+        new = Path(temporary) / name
+        new.mkdir()
+        write(new)
+        (new / FILES).write_text(json.dumps(_sizes(new)), encoding="utf-8")
+        with suppress(OSError):  # no home directory, or a full disk
+            _add_to_cache(new, directory)
+        yield new
+
+
+def _add_to_cache(new: Path, directory: Path) -> None:
+    """Copy a directory into the cache atomically, and remove cached directories not used lately."""
+    cache = directory.parent
+    cache.mkdir(parents=True, exist_ok=True)
+    for path in cache.iterdir():
+        if path.stat().st_mtime < time.time() - UNUSED_DAYS * 86_400:
+            shutil.rmtree(path, ignore_errors=True)
+    with TemporaryDirectory(prefix=".new-", dir=cache) as temporary:
+        shutil.copytree(new, Path(temporary) / "new")
+        with suppress(FileNotFoundError):
+            directory.rename(Path(temporary) / "damaged")
+        (Path(temporary) / "new").rename(directory)
+
+
+def _is_intact(directory: Path) -> bool:
+    """Return whether all files have their sizes. Users and power cuts may truncate caches."""
+    try:
+        recorded = json.loads((directory / FILES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return bool(_sizes(directory) == recorded)
+
+
+def _sizes(directory: Path) -> dict[str, int]:
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != FILES)
+    return {str(file.relative_to(directory)): file.stat().st_size for file in files}

@@ -1,0 +1,59 @@
+"""The scratch database of a run, copied from a template.
+
+To define its macros, views and tables takes longer than adding a small trace. The template also has
+views for the statements that fill the tables, so that nothing of them is parsed again.
+"""
+
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from ingest import sql
+from ingest.cache import cached
+
+TEMPLATE = "scratch.duckdb"
+INDEX_ROW = "index_row"  # the view of the run's row of the store's index
+
+
+def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
+    """Return a connection to a new scratch database in `file`.
+
+    It has all macros and views, and all tables, without rows. `config` are DuckDB's settings.
+    """
+    with cached("scratch", _version(), _write_template) as directory:
+        shutil.copyfile(directory / TEMPLATE, file)
+    connection = duckdb.connect(str(file), config=config)
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET fsync_mode = 'NONE'")  # nobody reads the file after a crash
+    connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    return connection
+
+
+@cache
+def _version() -> str:
+    return sql.digest([sql.logic_version(), sql.index_version(), duckdb.__version__])
+
+
+def _write_template(directory: Path) -> None:
+    with duckdb.connect(str(directory / TEMPLATE)) as connection:
+        connection.begin()  # otherwise each statement would be a transaction
+        for statement in _statements():
+            connection.execute(statement)
+        connection.commit()
+
+
+def _statements() -> Iterator[str]:
+    for node in sql.nodes("scratch"):
+        file = sql.files()[node.name]
+        if file.materialised:
+            yield node.ddl
+            yield f"CREATE VIEW {sql.rows_of(file)} AS\n{file.body}"
+        elif not file.stored:
+            yield file.statement
+    yield from sql.definitions_of_run()
+    row = sql.indexed_rows([""], lambda table: f"SELECT '' AS run_id, * FROM main.{table}")
+    yield f"CREATE VIEW {INDEX_ROW} AS {row}"

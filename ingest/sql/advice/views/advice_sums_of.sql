@@ -1,0 +1,46 @@
+-- Part of `advice_checks` and `advice_of_steps`: the sums of facts over some steps:
+-- `advice_sums_of(facts)`, with the name of a relation that has the rows of `advice_facts` of these
+-- steps.
+-- One row: a kind of advice for which there are facts, for a device of a rank, or for its host.
+--
+-- run_id    the run
+-- rank      rank of the process
+-- device    number of the device; null if the host is measured
+-- kind      kind of advice, as in `advice_checks`
+-- calls     number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- work_ns   time of the kernels or operators; for `recompiled`, of the compilations, ns
+-- idle_ns   idle time that counts in this kind, ns
+-- late_ns   idle time before the kernels that counts in `host_bound`, ns
+-- name      name with the longest time
+-- named_ns  time of that name, ns
+CREATE MACRO advice_sums_of(facts) AS TABLE
+    WITH
+    names AS (
+        SELECT
+            run_id,
+            fact.rank,
+            device,
+            kind,
+            name,
+            sum(calls)::BIGINT AS calls,
+            sum(work_ns)::BIGINT AS work_ns,
+            sum(idle_ns)::BIGINT AS idle_ns,
+            sum(late_ns)::BIGINT AS late_ns,
+            coalesce(sum(named_ns), 0)::BIGINT AS named_ns
+        FROM query_table(facts) AS fact
+        GROUP BY run_id, fact.rank, device, kind, name
+    )
+
+    SELECT
+        run_id,
+        names.rank,
+        device,
+        kind,
+        sum(calls)::BIGINT AS calls,
+        coalesce(sum(work_ns), 0)::BIGINT AS work_ns,
+        coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
+        coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
+        arg_max(name, (named_ns, name)) AS name,
+        max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns
+    FROM names
+    GROUP BY run_id, names.rank, device, kind;

@@ -1,0 +1,19 @@
+-- Part of `advice_checks`: the sums of facts over the median step.
+-- One row: a kind of advice for which there are facts, for a device of a rank of a run, or for its
+-- host.
+-- Indexed: Advice on all runs reads it.
+--
+-- run_id    the run
+-- rank      rank of the process
+-- device    number of the device; null if the host is measured
+-- kind      kind of advice, as in `advice_checks`
+-- calls     number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- work_ns   time of the kernels or operators; for `recompiled`, of the compilations, ns
+-- idle_ns   idle time that counts in this kind, ns
+-- late_ns   idle time before the kernels that counts in `host_bound`, ns
+-- name      name with the longest time
+-- named_ns  time of that name, ns
+WITH
+facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median)
+
+SELECT * FROM advice_sums_of('facts_of_steps');

@@ -1,0 +1,37 @@
+"""All relations on runs that need no samples: recordings in this repository, and small files."""
+
+from pathlib import Path
+
+import ingest
+from ingest import sql
+
+# What these runs do not have.
+EMPTY = {
+    "cupti_counters",
+    "execution_trace_nodes",
+    "graph_breaks",
+    "kernel_fusions",
+    "leaks",
+    "megengine_layers",
+    "memory_annotations",
+    "stage_calls",
+    "stage_parts",
+    "stage_parts_of_calls",
+    "stage_summary",
+    "stages",
+    "sweep_results",
+    "sweep_variants",
+    "waits",
+}
+
+
+def test_every_relation_can_be_read_and_has_rows(recorded_store: Path) -> None:
+    empty = set()
+    with ingest.connect(recorded_store) as connection:
+        for file in sql.relations():
+            if not file.macro:
+                # The hash needs the values of all columns.
+                query = f"SELECT count(hash(rows)) FROM (FROM {file.name}) AS rows"
+                if connection.execute(query).fetchall() == [(0,)]:
+                    empty.add(file.name)
+    assert empty == EMPTY

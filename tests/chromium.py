@@ -21,6 +21,7 @@ def launched() -> Iterator[Browser]:
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-background-networking",
+                "--js-flags=--liftoff-only",  # does not optimise WebAssembly: Perfetto opens faster
             ],
         )
         yield browser

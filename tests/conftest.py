@@ -1,7 +1,9 @@
 """Fixtures: the samples, stores, the command line and a browser."""
 
 import json
+import math
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,21 +12,33 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser
 from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 import ingest
 from ingest.formats import Source
 from tests.builders.events import Event
 from tests.chromium import launched
 from tests.command import Command
+from tests.kept_directories import KeptDirectories
+from tests.recorded import add_recordings
+from tests.reporting import Report, known_seconds
 from tests.samples import Samples
-from tests.stores import emptied
+from tests.stores import emptied, locked
 
 REPOSITORY = Path(__file__).parent.parent
 NOT_A_TRACE = "memory_timeline.raw"
 
-
 BOUNDS = "test_bounds.py"  # the files with tests of limits on time or memory, in any package
 CAPTURE = "tests/capture/"
+# The files of `DASHBOARD` whose tests share one browser and one server.
+DASHBOARD = "tests/dashboard/"
+IN_A_BROWSER = (
+    "test_all_pages.py",
+    "test_harmful_names.py",
+    "test_in_a_browser.py",
+    "sweeps/test_page.py",
+    "trends/test_page.py",
+)
 # Slow fixtures. They ingest large samples, or start a browser, Streamlit or torch.
 SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 
@@ -32,15 +46,38 @@ SLOW = {"sampled", "chromium", "app", "capture_extra", "run_python"}
 class OneProcessAFile(LoadFileScheduling):
     """Runs the tests of a file in one process, because they share fixtures.
 
-    The tests of `CAPTURE` share one process, because they share compiled models. The tests of all
-    files `BOUNDS` share one process, because in parallel they would slow each other down.
+    The tests of a folder of `CAPTURE` share one process, because they share recordings and
+    processes that have imported torch. The tests of all files `BOUNDS` share one process, because
+    in parallel they would slow each other down. The tests of the files `IN_A_BROWSER` share one
+    process, because they share a browser and a server.
+
+    What took longest in the last whole run comes first, after what was not in it. So the processes
+    end at about the same time.
     """
+
+    def __init__(self, config: pytest.Config, log: Any) -> None:
+        super().__init__(config, log)
+        self._seconds: Counter[str] = Counter()
+        for file, seconds in known_seconds(config).items():
+            self._seconds[self._split_scope(file)] += seconds
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         if file.startswith(CAPTURE):
-            return CAPTURE
+            return file.rpartition("/")[0]
+        if file.startswith(DASHBOARD) and file.endswith(IN_A_BROWSER):
+            return DASHBOARD
         return BOUNDS if file.endswith(BOUNDS) else file
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        longest = max(self.workqueue, key=lambda scope: self._seconds.get(scope, math.inf))
+        self.workqueue.move_to_end(longest, last=False)
+        super()._assign_work_unit(node)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add the report that a run prints last."""
+    config.pluginmanager.register(Report(), "report")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -56,7 +93,7 @@ def pytest_itemcollected(item: pytest.Function) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run slow tests first, so that the processes end at about the same time."""
+    """Run slow tests first. `OneProcessAFile` says what comes first if more is known."""
     items.sort(key=lambda item: "slow" not in item.keywords)
 
 
@@ -83,15 +120,28 @@ def truth(samples: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def sampled(samples: Path, shared: Path) -> Samples:
+def sampled(samples: Path, shared: Path, pytestconfig: pytest.Config) -> Samples:
     """The samples as stores of runs."""
-    return Samples(samples, shared)
+    cache = pytestconfig.cache  # None with `-p no:cacheprovider`
+    kept = cache.mkdir("samples") if cache else shared / "kept_samples"
+    return Samples(samples, shared, KeptDirectories(kept))
 
 
 @pytest.fixture(scope="session")
 def sample_store(sampled: Samples) -> Path:
     """A store with each trace of `samples/traces` as a run of the same name."""
     return sampled.store(*(run for run in sampled.names("traces") if run != NOT_A_TRACE))
+
+
+@pytest.fixture(scope="session")
+def recorded_store(shared: Path) -> Path:
+    """A store of runs that need no samples. Tests share it and must not change it."""
+    path, done = shared / "recorded", shared / "recorded.done"
+    with locked(shared / "recorded.lock"):
+        if not done.exists():
+            add_recordings(ingest.Store(path), shared / "recorded_files")
+            done.touch()
+    return path
 
 
 @pytest.fixture

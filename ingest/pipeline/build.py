@@ -19,7 +19,9 @@ Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], N
 # the relations that the step reads and the tables that it fills.
 STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay, "find_paths": find_paths}
 Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and column
-FEW = 10_000  # up to this number of staged rows, optimising the order of joins does not pay off
+# Up to this number of staged rows, a run is small: planning takes longer than reading rows, and
+# optimising the order of joins does not pay off.
+FEW = 10_000
 
 
 def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[str]:
@@ -34,7 +36,8 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
     texts: Texts = {}
-    if sum(rows.values()) <= FEW:
+    is_small = sum(rows.values()) <= FEW
+    if is_small:
         connection.execute("SET disabled_optimizers = 'join_order'")
         texts = _texts(connection, {name for name in staged if rows[name]})
     empty = {name for name in staged if not rows[name]}
@@ -48,7 +51,7 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
                 if _holds(task.nodes[0].empty_if, empty, texts):
                     known |= task.names
                     empty |= task.names
-                elif task.is_view:
+                elif task.is_view(is_small):
                     known |= task.names
                 else:
                     running[statements.submit(_fill, task)] = task
@@ -72,10 +75,10 @@ class Task(NamedTuple):
     def names(self) -> set[str]:
         return {node.name for node in self.nodes}
 
-    @property
-    def is_view(self) -> bool:
+    def is_view(self, is_small: bool) -> bool:
         file = sql.files()[self.nodes[0].name]
-        return not (file.materialised or file.stored or file.filled_by)
+        is_table = file.materialised or file.stored or file.filled_by
+        return not (is_table or (is_small and file.materialised_if_small))
 
 
 @cache
@@ -110,6 +113,10 @@ def _next(waiting: Sequence[Task], known: set[str]) -> Task | None:
 def _fill(connection: duckdb.DuckDBPyConnection, task: Task) -> set[str]:
     """Fill a task's tables. Return those that are known to be empty."""
     file = sql.files()[task.nodes[0].name]
+    if file.materialised_if_small:
+        connection.execute(f"DROP VIEW {file.name}")
+        created = connection.execute(f"CREATE TABLE {file.name} AS FROM {sql.rows_of(file)}")
+        return task.names if created.fetchall() == [(0,)] else set()
     if not (filling := file.filled_by):
         inserted = connection.execute(f"INSERT INTO {file.name} FROM {sql.rows_of(file)}")
         return task.names if inserted.fetchall() == [(0,)] else set()

@@ -54,6 +54,8 @@ def _statements() -> Iterator[str]:
             yield f"CREATE VIEW {sql.rows_of(file)} AS\n{file.body}"
         elif not file.stored:
             yield file.statement
+            if file.materialised_if_small:
+                yield f"CREATE VIEW {sql.rows_of(file)} AS\n{file.body}"
     yield from sql.definitions_of_run()
     row = sql.indexed_rows([""], lambda table: f"SELECT '' AS run_id, * FROM main.{table}")
     yield f"CREATE VIEW {INDEX_ROW} AS {row}"

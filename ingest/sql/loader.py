@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 SQL_DIRECTORY = Path(__file__).parent
 COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
-KEYWORD_LINE = re.compile(r"^(One row|Start here|Indexed|Materialised|Stored|Filled by|Paths): ")
+KEYWORDS = (
+    *("One row", "Start here", "Indexed", "Materialised", "Materialised in small runs", "Stored"),
+    *("Filled by", "Paths"),
+)
+KEYWORD_LINE = re.compile(rf"^({'|'.join(KEYWORDS)}): ")
 PART_LINE = re.compile(r"Part of (`\w+`(?:(?:, | and )`\w+`)*): ")
 FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
 PATHS = re.compile(r"(\w+) \((\w+)\)")
@@ -66,9 +70,10 @@ class SqlFile:
     """A file `ingest/sql/<topic>/<kind>/<name>.sql`, which defines one object.
 
     `materialised` is the reason why a relation is a table in the scratch database instead of a
-    view. `stored` is the reason why the store keeps the rows of a view for each run. `indexed` is
-    the reason why the store's index includes its rows. `paths` maps the columns that contain paths
-    to the macros that make these paths relative.
+    view, and `materialised_if_small` the same for small runs only. `stored` is the reason why the
+    store keeps the rows of a view for each run. `indexed` is the reason why the store's index
+    includes its rows. `paths` maps the columns that contain paths to the macros that make these
+    paths relative.
     """
 
     name: str
@@ -77,6 +82,7 @@ class SqlFile:
     body: str
     documentation: Documentation
     materialised: str | None
+    materialised_if_small: str | None
     stored: str | None
     indexed: str | None
     filled_by: Filling | None
@@ -182,6 +188,7 @@ def _read(path: Path) -> SqlFile:
         "\n".join(lines[begins:]),
         documentation,
         keywords.get("Materialised"),
+        keywords.get("Materialised in small runs"),
         keywords.get("Stored"),
         keywords.get("Indexed"),
         _filling(filling) if filling else None,

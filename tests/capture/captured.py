@@ -3,12 +3,11 @@
 import gzip
 import json
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Finished = subprocess.CompletedProcess[str]
+from tests.capture.processes import Finished
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Runs Python programs, each in a fork of a process that has imported modules.
 
 The arguments name the modules, or classes in them: `diffusers:FluxPipeline`. Each line of stdin is
-a JSON list: the files for stdout and stderr, the working directory, changes of the environment, and
-the arguments of `python`, which begin with `-m` or with a script. The reply is a line with the exit
-code.
+a JSON list: the files for stdout and stderr, the working directory, changes of the environment
+(null removes a variable), and the arguments of `python`, which begin with `-m` or with a script.
+The reply is a line with the exit code.
 """
 
 import gc
@@ -11,10 +11,13 @@ import importlib
 import json
 import multiprocessing.process
 import os
-import runpy
 import signal
 import sys
 from typing import Any
+
+from tests.capture.forked_python import fork_this_python, run, set_up_torch
+
+FORK_PYTHON = "FORK_PYTHON"  # a change of the environment for `fork_this_python`
 
 
 def load(name: str) -> None:
@@ -36,17 +39,16 @@ def forks() -> list[Any]:
 
 for name in sys.argv[1:]:
     load(name)
-gc.freeze()  # so that forks end quickly: they need not free what this process has imported
-out, err, directory, environment, *sys.argv = forks()
+gc.freeze()  # so that forks need not look at what this process has imported
+out, err, directory, environment, *arguments = forks()
 for number, file in enumerate((os.devnull, out, err)):
     os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
 os.chdir(directory)
 multiprocessing.process.ORIGINAL_DIR = directory  # where it starts processes
-os.environ.update(environment)
-sys.path[0] = directory
+for name, value in environment.items():
+    os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
-if sys.argv[0] == "-m":
-    del sys.argv[0]
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-else:
-    runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
+if word := os.environ.pop(FORK_PYTHON, None):
+    fork_this_python(word)
+set_up_torch(os.environ)
+run(arguments)

@@ -1,26 +1,47 @@
 """Functions that read and use a page in Chromium."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-expect.set_options(timeout=20_000)
+PATIENCE_MS = 120_000
+expect.set_options(timeout=PATIENCE_MS)
 
 PLOT = ".js-plotly-plot .slice"  # a box of a flame graph
 MAX_BOXES = 1_000
 
 WIDTHS = (1600, 1280, 1100, 800)
-# Returns the texts of elements that overlap by more than a border.
-OVERLAPPING = """() => {
+PHONE = 480
+SCHEMES = ("light", "dark")
+# Finds elements, also in the shadow roots of components.
+ALL = """const all = (selector, root = document) => [
+    ...root.querySelectorAll(selector),
+    ...[...root.querySelectorAll("*")].flatMap(
+        (each) => each.shadowRoot ? all(selector, each.shadowRoot) : []),
+];"""
+CHARTS = "[data-testid=stVegaLiteChart], .lanes .plot"
+# Whether each chart has been drawn.
+ARE_DRAWN = f"""(charts) => {{
+    {ALL}
+    const seen = all(charts).filter((each) => each.checkVisibility());
+    return seen.every((each) => each.querySelector("canvas, svg"));
+}}"""
+# Returns what does not fit: a page wider than its window, elements that overlap by more than a
+# border, buttons, metrics and headings that are too narrow for their text, and narrow charts.
+MISFITS = """(leastChart) => {
+    /* all */
     const main = document.querySelector('[data-testid="stMain"]');
+    const found = [];
+    const wide = document.documentElement.scrollWidth;
+    if (wide > window.innerWidth) found.push(`${wide} pixels wide`);
     const seen = [...main.querySelectorAll('[data-testid="stElementContainer"]')]
         .filter((element) => !element.closest("details:not([open])"))
         .map((element) => [element, element.getBoundingClientRect()])
         .filter(([, box]) => box.width > 1 && box.height > 1);
-    const found = [];
     for (const [one, a] of seen) for (const [other, b] of seen) {
         if (one === other || one.contains(other) || other.contains(one)) continue;
         const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
@@ -29,13 +50,38 @@ OVERLAPPING = """() => {
             found.push([one, other].map((each) => each.innerText.slice(0, 40)).join(" | "));
         }
     }
+    const texts = main.querySelectorAll('h1, h3, button p, [data-testid="stMetricValue"]');
+    for (const each of texts) {
+        const isCut = each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1;
+        if (isCut) found.push(`cut: ${each.innerText}`);
+    }
+    const charts = "[data-testid=stVegaLiteChart], .js-plotly-plot, .lanes .plot, .steps .plot";
+    for (const each of all(charts)) {
+        const { width } = each.getBoundingClientRect();
+        const isNarrow = each.getClientRects().length && width < leastChart;
+        if (isNarrow) found.push(`a chart of ${width} pixels`);
+    }
     return found;
+}""".replace("/* all */", ALL)
+# Returns whether the page is as wide as its window, and in the colour scheme.
+IS_IN_SCHEME = """(scheme) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const [red, green, blue] = getComputedStyle(app).backgroundColor.match(/[0-9.]+/g).map(Number);
+    return document.documentElement.scrollWidth <= window.innerWidth
+        && (red + green + blue < 3 * 128) === (scheme === "dark");
 }"""
-# Returns the texts of buttons, metrics and headings that are too narrow for their text.
-CUT = """() => [...document.querySelectorAll(
-        '[data-testid="stMain"] :is(h1, h3, button p, [data-testid="stMetricValue"])')]
-    .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
-    .map((each) => each.innerText)"""
+# Whether the server has sent the whole page. Before the first run of the page's script, the state
+# is "notRunning", too, but there is no title.
+IS_SENT = """() => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    return app?.dataset.testScriptState === "notRunning"
+        && document.querySelector('[data-testid="stMain"] h1') !== null;
+}"""
+# Resolves once the page has handled what happened before, and has drawn it.
+FRAMES = """() => new Promise((drawn) =>
+    setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(drawn)), 0))"""
+REST = FRAMES.replace(", 0)", ", 200)")
+ROUNDS = 200  # how often the pointer goes over a chart that has no tooltip yet
 # Changes the address as the Back button does, and resolves once the server has sent that page.
 VISIT = """address => new Promise((sent) => {
     const app = document.querySelector('[data-testid="stApp"]');
@@ -53,6 +99,13 @@ VISIT = """address => new Promise((sent) => {
 })"""
 
 
+def change(tab: Page, address: str) -> None:
+    """Change the address in a tab that shows the dashboard, and wait for that page."""
+    wait_until_sent(tab)
+    assert exceptions(tab) == []  # of the page before
+    tab.evaluate(VISIT, address)
+
+
 def visit(tab: Page, address: str) -> None:
     """Open an address. If the tab already shows the dashboard, only the page changes.
 
@@ -60,19 +113,11 @@ def visit(tab: Page, address: str) -> None:
     the parameters of the address.
     """
     if tab.url.startswith("http"):
-        wait_until_sent(tab)
-        assert exceptions(tab) == []  # of the page before
-        tab.evaluate(VISIT, address)
+        change(tab, address)
         wanted, found = parse_qs(urlsplit(address).query), query_of(tab)
         assert {key: found.get(key) for key in wanted} == wanted
     else:
         tab.goto(address)
-
-
-def narrow(tab: Page, scheme: Any) -> None:
-    """Make the tab as narrow as a phone, in a light or dark colour scheme."""
-    tab.set_viewport_size({"width": 480, "height": 900})
-    tab.emulate_media(color_scheme=scheme)
 
 
 def exceptions(tab: Page) -> list[str]:
@@ -80,19 +125,28 @@ def exceptions(tab: Page) -> list[str]:
     return tab.get_by_test_id("stException").all_inner_texts()
 
 
-def assert_fits(tab: Page, *more: Callable[[Page], bool]) -> None:
+def assert_fits(tab: Page, least_chart: int = 0) -> None:
     """Assert that nothing is cut off or overlaps in windows of four widths.
 
-    `more` are other conditions that must be true at each width.
+    Charts must have at least `least_chart` pixels.
     """
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 1000})
         wait_until_drawn(tab)
-        where = f"{tab.url} in a window of {width} pixels"
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width, where
-        assert tab.evaluate(OVERLAPPING) == [], where
-        assert tab.evaluate(CUT) == [], where
-        assert all(condition(tab) for condition in more), where
+        try:
+            tab.wait_for_function(f"least => ({MISFITS})(least).length === 0", arg=least_chart)
+        except PlaywrightTimeout:
+            found = tab.evaluate(MISFITS, least_chart)
+            raise AssertionError(f"{tab.url} in a window of {width} pixels: {found}") from None
+
+
+def assert_fits_a_phone(tab: Page, *schemes: Any) -> None:
+    """Assert that the page is not wider than a phone, in these colour schemes one by one."""
+    tab.set_viewport_size({"width": PHONE, "height": 900})
+    for scheme in schemes:
+        tab.emulate_media(color_scheme=scheme)
+        wait_until_drawn(tab)
+        tab.wait_for_function(IS_IN_SCHEME, arg=scheme)
 
 
 BOXES = """elements => elements.map(element => {
@@ -120,8 +174,32 @@ def boxes_at_rest(tab: Page, charts: Locator) -> list[FloatRect]:
     before: list[FloatRect] = []
     while (boxes := charts.evaluate_all(BOXES)) != before:
         before = boxes
-        tab.wait_for_timeout(300)
+        tab.evaluate(REST)
     return boxes
+
+
+def point_until(
+    tab: Page, target: Locator, places: Sequence[tuple[float, float]], text: str
+) -> tuple[float, float]:
+    """Move the pointer over an element until a tooltip has the text. Return its position.
+
+    `places` are fractions of the element's width and height. The pointer goes over them again and
+    again, because a chart may be drawn later than its element.
+    """
+    target.scroll_into_view_if_needed()
+    tooltips = tab.locator("#vg-tooltip-element.visible, .hint")
+    for _ in range(ROUNDS):
+        wait_until_drawn(tab)
+        for across, down in places:
+            box = target.bounding_box()
+            assert box
+            at = box["x"] + across * box["width"], box["y"] + down * box["height"]
+            tab.mouse.move(at[0] - 2, at[1], steps=2)
+            tab.mouse.move(*at)
+            tab.evaluate(FRAMES)
+            if any(text in shown for shown in tooltips.all_inner_texts()):
+                return at
+    raise AssertionError(f"no tooltip has the text {text!r}")
 
 
 def search_box(tab: Page) -> Locator:
@@ -136,6 +214,7 @@ def tick(tab: Page, row: int, number: int = 0) -> None:
 
 def drag(tab: Page, target: Locator, since: int, until: int) -> None:
     """Drag over an element between two positions, in pixels from its left edge."""
+    wait_until_drawn(tab)
     target.scroll_into_view_if_needed()
     box = target.bounding_box()
     assert box
@@ -154,14 +233,15 @@ def open_menu(tab: Page, name: str) -> None:
 
 
 def wait_until_sent(tab: Page) -> None:
-    app = tab.get_by_test_id("stApp")
-    expect(app).to_have_attribute("data-test-script-state", "notRunning")
+    """Wait until the server has sent the whole page."""
+    tab.wait_for_function(IS_SENT)
 
 
 def wait_until_drawn(tab: Page) -> None:
     """Wait until the server has sent the page and its charts no longer move."""
     wait_until_sent(tab)
-    boxes_at_rest(tab, tab.get_by_test_id("stVegaLiteChart"))
+    tab.wait_for_function(ARE_DRAWN, arg=CHARTS)
+    boxes_at_rest(tab, tab.locator(CHARTS))
 
 
 def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
@@ -171,3 +251,17 @@ def wait_for_query(tab: Page, key: str, value: str | None = None) -> None:
         " return v === null ? q.has(k) : q.getAll(k).includes(v); }",
         arg=[key, value],
     )
+
+
+def wait_until_absent(tab: Page, *keys: str) -> None:
+    """Wait until the address has none of these parameters."""
+    tab.wait_for_function(
+        "keys => { const q = new URLSearchParams(location.search);"
+        " return !keys.some((key) => q.has(key)); }",
+        arg=list(keys),
+    )
+
+
+def without_perfetto(tab: Page) -> None:
+    """Do not load Perfetto in this tab, for tests of the page around it."""
+    tab.route("**/perfetto/ui/**", lambda route: route.abort())

@@ -3,30 +3,30 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import ingest
-from tests.dashboard.browser import exceptions
-from tests.dashboard.server import served
+from tests.dashboard.browser import PATIENCE_MS, exceptions
+from tests.dashboard.server import Dashboard, started
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "dashboard" / "main.py"
 OWLV2, WORKERS0, WORKERS4 = "h100_owlv2", "v100_resnet50_workers0", "v100_resnet50_workers4"
 CPU, MI300 = "flux_eager_full", "mi300_owlv2"
-PATIENCE_MS = 20_000
+PATIENCE_S = 600
 SNAPSHOTS = (
     "train_ctx512",
     "train_ctx128",
     "full_history_annotations",
     "private_pools_no_history",
 )
+NETWORK, TWO_DEVICES, SAME_NETWORK = "prof_embed", "prof_async", "prof_iter3"
 RunOf = Callable[[str], str]
 
 
@@ -67,21 +67,39 @@ def memory_run(memory_store: Path) -> RunOf:
 
 
 @pytest.fixture(scope="session")
+def network_store(sampled: Samples) -> Path:
+    """A store of MegEngine profiles: with one and two comp nodes, and two of one network."""
+    return sampled.store(NETWORK, TWO_DEVICES, SAME_NETWORK)
+
+
+@pytest.fixture(scope="session")
 def page_hashes() -> dict[str, str]:
     """Streamlit's hash of each page. `app` fills it in."""
     return {}
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]) -> Callable[..., AppTest]:
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """A function that returns the dashboard with options, without a browser. It has not run yet."""
+
+    def prepared(*options: str) -> AppTest:
+        monkeypatch.setattr(sys, "argv", ["streamlit", *options])
+        # The scan reads the metadata of all packages for each page. A server does it once.
+        monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
+        return AppTest.from_file(str(PAGES), default_timeout=PATIENCE_S)
+
+    return prepared
+
+
+@pytest.fixture
+def app(
+    script: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]
+) -> Callable[..., AppTest]:
     """Run a page of the dashboard on a store, without a browser."""
 
     def run(store: Path, page: str, **query: str | list[str]) -> AppTest:
         monkeypatch.setenv("TRACEHOUSE_STORE", str(store))
-        monkeypatch.setattr(sys, "argv", ["streamlit"])
-        # The scan reads the metadata of all packages for each page. A server does it once.
-        monkeypatch.setattr(manifest_scanner, "scan_component_manifests", list)
-        tested = AppTest.from_file(str(PAGES), default_timeout=60)
+        tested = script()
         for key, value in query.items():
             tested.query_params[key] = value
         if page not in page_hashes:
@@ -117,12 +135,23 @@ def opened(app: Callable[..., AppTest], opened_pages: dict[str, AppTest]) -> Cal
 
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], str]]:
-    """Serve the dashboard on a store as users do, and return its address."""
+    """A function that shows a store, and returns the address of the dashboard.
+
+    All tests of a process share one dashboard, which is served as users do. It shows one store at a
+    time.
+    """
     with ExitStack() as servers:
-        yield cache(lambda store: servers.enter_context(served(store)))
+        running: list[Dashboard] = []
+
+        def show(store: Path) -> str:
+            if not running:
+                running.append(servers.enter_context(started(store)))
+            return running[0].show(store)
+
+        yield show
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def address(serve: Callable[[Path], str], shown_store: Path) -> str:
     """The address of the dashboard on the shown store."""
     return serve(shown_store)
@@ -131,7 +160,8 @@ def address(serve: Callable[[Path], str], shown_store: Path) -> str:
 @pytest.fixture(scope="session")
 def window(chromium: Browser) -> Iterator[BrowserContext]:
     """A window that is tall enough for a page. Its tabs share a cache."""
-    with chromium.new_context(viewport={"width": 1400, "height": 2000}) as context:
+    size: ViewportSize = {"width": 1400, "height": 2000}
+    with chromium.new_context(viewport=size, reduced_motion="reduce") as context:
         context.set_default_timeout(PATIENCE_MS)
         yield context
 

@@ -1,87 +1,118 @@
 """A dashboard served as users do, by a process that ends with the tests."""
 
 import os
-import socket
+import select
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "dashboard" / "app.py"
-PATIENCE_S = 60
+PATIENCE_S = 600
 
 # Only the process of the tests holds the other end of this process's stdin. When that process ends
-# for any reason, the read returns.
+# for any reason, the read returns. Each line on stdin is the path of the store to show.
 PROGRAM = """
 import os, sys, threading
+import uvicorn
+from streamlit.web.cli import main
 
-def end_with_the_tests():
-    sys.stdin.read()
+answers = os.fdopen(int(sys.argv.pop(1)), "w")
+
+def answer(text):
+    print(text, file=answers, flush=True)
+
+def show_stores():
+    for line in sys.stdin:
+        sys.argv[sys.argv.index("--store") + 1] = line.removesuffix(chr(10))
+        answer("shown")
     os._exit(0)
 
-threading.Thread(target=end_with_the_tests, daemon=True).start()
-from streamlit.web.cli import main
+class Server(uvicorn.Server):
+    async def startup(self, sockets=None):
+        await super().startup(sockets)
+        if self.started:
+            answer(sockets[0].getsockname()[1])
+
+uvicorn.Server = Server
+threading.Thread(target=show_stores, daemon=True).start()
 main()
 """
 
 
+@dataclass(frozen=True)
+class Dashboard:
+    """A dashboard that answers at `address`."""
+
+    address: str
+    _process: subprocess.Popen[str]
+    _answers: IO[str]
+
+    def show(self, store: Path) -> str:
+        """Show another store on all pages from now on. Return the address."""
+        assert self._process.stdin
+        print(store, file=self._process.stdin, flush=True)
+        assert _answer(self._answers) == "shown", f"{self.address} has ended"
+        return self.address
+
+
+def _answer(answers: IO[str]) -> str:
+    """Return the next line that the process answers, or an empty text if it has ended."""
+    assert select.select([answers], [], [], PATIENCE_S)[0], "the dashboard does not answer"
+    return answers.readline().strip()
+
+
 @contextmanager
-def served(
+def started(
     store: Path,
     *more: str,
-    run: str = "",
     directory: Path = ROOT,
     output: IO[bytes] | None = None,
     **environment: str,
-) -> Iterator[str]:
-    """Serve the dashboard on a store, and yield its address on this machine.
+) -> Iterator[Dashboard]:
+    """Start a dashboard on a store, at a port that the system picks.
 
-    `more` are options of `streamlit run`, which starts in `directory`. The dashboard opens with the
-    run named `run`. The file `output` gets what the process prints. `environment` are its
-    environment variables.
+    `more` are options of `streamlit run`, which starts in `directory`. The file `output` gets what
+    the process prints. `environment` are its environment variables.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--server.headless=true", f"--server.port={port}", "--server.fileWatcherType=none"]
+    options = ["--server.headless=true", "--server.port=0", "--server.fileWatcherType=none"]
     printed = output or subprocess.DEVNULL
+    reading, writing = os.pipe()
     process = subprocess.Popen(
         [
-            sys.executable,
-            "-c",
-            PROGRAM,
-            "run",
-            str(APP),
-            *options,
-            *more,
-            "--",
-            *("--store", str(store)),
-            *(("--run", run) if run else ()),
+            *(sys.executable, "-c", PROGRAM, str(writing)),
+            *("run", str(APP), *options, *more, "--", "--store", str(store)),
         ],
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         stdin=subprocess.PIPE,
         stdout=printed,
         stderr=printed,
+        pass_fds=[writing],
+        text=True,
     )
+    os.close(writing)
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
-        yield f"http://127.0.0.1:{port}"
+        with os.fdopen(reading) as answers:
+            port = _answer(answers)
+            assert port, "the dashboard does not answer: it has ended"
+            yield Dashboard(f"http://127.0.0.1:{port}", process, answers)
     finally:
         process.communicate()  # closes its stdin, which ends it
 
 
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while process.poll() is None and time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(address, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"{address} does not answer")
+@contextmanager
+def served(
+    store: Path,
+    *more: str,
+    directory: Path = ROOT,
+    output: IO[bytes] | None = None,
+    **environment: str,
+) -> Iterator[str]:
+    """Serve the dashboard on a store as `started` does, and yield its address on this machine."""
+    with started(store, *more, directory=directory, output=output, **environment) as dashboard:
+        yield dashboard.address

@@ -15,7 +15,17 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
-from tests.dashboard.browser import exceptions, open_menu, tick, wait_for_query, wait_until_sent
+from tests.cases import check_each
+from tests.dashboard.browser import (
+    FRAMES,
+    REST,
+    change,
+    exceptions,
+    open_menu,
+    tick,
+    wait_for_query,
+    wait_until_sent,
+)
 from tests.dashboard.elements import tables
 
 HACK = "window.hacked=1"
@@ -105,6 +115,7 @@ def runs(harmful: tuple[Path, list[str]]) -> list[str]:
 
 def drawn(tab: Page) -> list[Locator]:
     """Return the charts of a page, once all of it is drawn."""
+    wait_until_sent(tab)
     expect(tab.get_by_role("heading").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
@@ -122,14 +133,14 @@ def point_at(tab: Page, charts: list[Locator]) -> str:
         assert box
         for x, y in MARKS:
             tab.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
-            tab.wait_for_timeout(10)
+            tab.evaluate(FRAMES)
             tooltips += tab.locator("#vg-tooltip-element.visible, .hint").all_inner_texts()
     return "\n".join(tooltips)
 
 
 def assert_harmless(tab: Page) -> None:
     """Assert that no script ran, no name became an element, and the page fits its window."""
-    tab.wait_for_timeout(100)
+    tab.evaluate(REST)  # time for a script to run
     assert exceptions(tab) == []
     assert tab.evaluate("window.hacked === undefined")
     main = tab.get_by_test_id("stMain")
@@ -156,11 +167,17 @@ VIEWS: list[tuple[str, list[int], dict[str, str]]] = [  # page, positions of run
 ]
 
 
-@pytest.mark.parametrize("page", dict.fromkeys(page for page, *_ in VIEWS))
-def test_no_page_runs_a_name(tab, serve, harmful_store, runs, page):
-    for picked, query in (view[1:] for view in VIEWS if view[0] == page):
+def test_no_page_runs_a_name(tab, serve, harmful_store, runs):
+    address = serve(harmful_store)
+    shown = ""
+    for page, picked, query in VIEWS:
         chosen = [("run", runs[number]) for number in picked]
-        tab.goto(f"{serve(harmful_store)}/{page}?{urlencode([*chosen, *query.items()])}")
+        link = f"{address}/{page}?{urlencode([*chosen, *query.items()])}"
+        if page == shown:
+            change(tab, link)
+        else:
+            tab.goto(link)
+        shown = page
         point_at(tab, drawn(tab))
         for name in tab.get_by_role("tab").all():
             name.click()
@@ -189,17 +206,21 @@ def test_tooltips_and_details_show_names_as_plain_text(tab, serve, harmful_store
     assert_harmless(tab)
 
 
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_a_name_in_the_address_opens_its_details(app, harmful_store, runs, name):
-    page = app(harmful_store, "operators", run=runs[0], name=name, step="all")
-    assert not page.exception
-    assert "Shapes" in [tab.label for tab in page.tabs]
+def test_a_name_in_the_address_opens_its_details(app, harmful_store, runs):
+    def check(name):
+        page = app(harmful_store, "operators", run=runs[0], name=name, step="all")
+        assert not page.exception
+        assert "Shapes" in [tab.label for tab in page.tabs]
+
+    check_each(NAMES, check)
 
 
-@pytest.mark.parametrize("name", NAMES[:5], ids=range(5))
-def test_tags_find_their_runs(app, harmful_store, runs, name):
-    page = app(harmful_store, "runs", tag=f"{name}={name}")
-    assert list(tables(page)[0]["run_id"]) == [runs[0]]
+def test_tags_find_their_runs(app, harmful_store, runs):
+    def check(name):
+        page = app(harmful_store, "runs", tag=f"{name}={name}")
+        assert list(tables(page)[0]["run_id"]) == [runs[0]]
+
+    check_each(NAMES[:5], check)
 
 
 def test_a_tag_that_looks_like_a_parameter_is_a_literal(app, traces):
@@ -231,23 +252,26 @@ def test_long_names_are_complete_in_downloads_and_in_sql(tab, serve, harmful_sto
     assert found.table.column("name").to_pylist() == [LONG]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["list"], ["show"], ["top"], ["top", "--by", "kernel"], ["sql", "FROM ops"]],
-    ids=" ".join,
-)
-@pytest.mark.parametrize("number", [0, 2])
-def test_commands_escape_names_on_the_terminal(command, harmful_store, runs, arguments, number):
-    if arguments[0] in ("show", "top"):
-        limit = ["--limit", "50"] if arguments[0] == "top" else []
-        arguments = [*arguments, runs[number], *limit]
-    text = command(*arguments, store=harmful_store).out
-    assert not CONTROL.search(text)
-    assert max(map(len, text.splitlines())) < 50_000
-    if arguments[0] == "top":
-        for name in ("[red]rich[/red] [link=http://x]y[/link]", r"two\nlines\tand\r\nmore"):
-            assert name in text
-        assert r"esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08" in text
+COMMANDS = [["list"], ["show"], ["top"], ["top", "--by", "kernel"], ["sql", "FROM ops"]]
+
+
+def test_commands_escape_names_on_the_terminal(command, harmful_store, runs):
+    def check(arguments):
+        text = command(*arguments, store=harmful_store).out
+        assert not CONTROL.search(text)
+        assert max(map(len, text.splitlines())) < 50_000
+        if arguments[0] == "top":
+            for name in ("[red]rich[/red] [link=http://x]y[/link]", r"two\nlines\tand\r\nmore"):
+                assert name in text
+            assert r"esc \x1b[31mred\x1b[0m \x1b]0;title\x07 back\x08" in text
+
+    of_a_run = [
+        [*arguments, run, *(["--limit", "50"] if arguments[0] == "top" else [])]
+        for arguments in COMMANDS
+        if arguments[0] in ("show", "top")
+        for run in (runs[0], runs[2])
+    ]
+    check_each([COMMANDS[0], COMMANDS[-1], *of_a_run], check)
 
 
 def test_machine_readable_output_has_the_original_names(command, harmful_store):

@@ -4,23 +4,22 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 
 import ingest
-from tests.dashboard.browser import assert_fits, visit, wait_until_drawn
+from tests.dashboard.conftest import NETWORK as EMBED
+from tests.dashboard.conftest import SAME_NETWORK as ITER3
+from tests.dashboard.conftest import TWO_DEVICES as ASYNC
 from tests.dashboard.elements import charts, table_with, tables, texts
 
-EMBED, ASYNC, ITER3 = "prof_embed", "prof_async", "prof_iter3"
+
+@pytest.fixture
+def store(network_store) -> Path:
+    return network_store
 
 
-@pytest.fixture(scope="module")
-def store(sampled) -> Path:
-    """A store of profiles with one and two comp nodes, and a second profile of one network."""
-    return sampled.store(EMBED, ASYNC, ITER3)
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def run(store):
+    """Return the id of the run with a name in the store."""
     return ingest.Store(store).find
 
 
@@ -58,9 +57,9 @@ def test_operators_have_their_computation_and_memory(opened, store, run, profile
     assert measured == sorted(measured, reverse=True)
 
 
-def test_types_have_the_sums_of_their_operators(app, store, run, profile):
+def test_types_have_the_sums_of_their_operators(opened, store, run, profile):
     recorded = profile(EMBED)
-    page = app(store, "operators", run=run(EMBED), opr_by="type")
+    page = opened(store, "operators", run=run(EMBED), opr_by="type")
     table = table_with(page, "oprs").set_index("type")
     types = {opr: each["type"] for opr, each in recorded["graph_exec"]["operator"].items()}
     sums: dict[str, float] = {}
@@ -157,29 +156,3 @@ def test_two_profiles_of_a_network_compare_by_operator(app, store, run):
     table = table_with(page, "evidence")
     row = table[table["name"] == "conv(data,c1.weight)"].iloc[0]
     assert row["status"] == "faster"
-
-
-def test_pages_fit_their_windows(tab, serve, store, run):
-    for page in ("operators", "memory", "overview", "bubbles", "timeline"):
-        visit(tab, f"{serve(store)}/{page}?run={run(EMBED)}")
-        assert_fits(tab)
-
-
-def test_hovering_a_point_names_the_operator(tab, serve, store, run):
-    tab.goto(f"{serve(store)}/operators?run={run(EMBED)}")
-    expect(tab.get_by_role("heading", name="FLOPS against bandwidth")).to_be_visible()
-    wait_until_drawn(tab)
-    chart = tab.get_by_test_id("stVegaLiteChart").first
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
-    assert box
-    tooltip = tab.locator("#vg-tooltip-element.visible")
-    for down in range(36, 60, 3):
-        for across in range(12, 60, 2):
-            tab.mouse.move(
-                box["x"] + across * box["width"] / 100, box["y"] + down * box["height"] / 100
-            )
-            if tooltip.count():
-                expect(tooltip).to_contain_text("FLO per byte")
-                return
-    raise AssertionError("no tooltip of a point was shown")

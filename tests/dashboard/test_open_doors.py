@@ -2,13 +2,14 @@
 
 import http.client
 import socket
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 import ingest
-from tests.dashboard.server import served
+from tests.dashboard.server import PATIENCE_S, served
 
 pytestmark = pytest.mark.slow  # starts servers
 
@@ -33,42 +34,55 @@ def answers(address: str, port: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("option", ["", "--server.address=0.0.0.0"])
-def test_the_network_can_reach_the_dashboard_only_if_an_address_is_set(
-    option: str, store: ingest.Store, tmp_path: Path
-) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    # With this option, Streamlit does not look up its external address.
-    more = [option, "--browser.serverAddress=localhost"] if option else []
-    with (tmp_path / "printed").open("w+b") as output:
-        with served(store.path, *more, directory=elsewhere, output=output) as address:
-            port = int(address.rpartition(":")[2])
-            assert [answers(other, port) for other in other_addresses()] == [
-                bool(option) for _ in other_addresses()
-            ]
-        output.seek(0)
-        printed = output.read().decode()
-    notices = [line for line in printed.splitlines() if line.startswith("tracehouse: ")]
-    expected = (
-        "tracehouse: the network can reach this server, and it has no password: anyone who can "
-        f"reach port {port} at any address of this machine can read all runs in {store.path}, also "
-        "with SQL"
-    )
-    assert notices == ([expected] if option else [])
-
-
 def status(address: str, path: str, host: str, **headers: str) -> int:
     """Return the status of a request to the server at `address` that names another `host`."""
-    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=PATIENCE_S)
     connection.request("GET", path, headers={"Host": host, **headers})
     with closing(connection):
         return connection.getresponse().status
 
 
-def test_pages_are_refused_to_sites_that_point_their_name_at_this_machine(
-    store: ingest.Store,
+@contextmanager
+def elsewhere(store: Path, directory: Path, *more: str) -> Iterator[tuple[str, list[str]]]:
+    """Serve a store from another working directory. Yield the address and a list of the notices.
+
+    The list is filled when the server has ended.
+    """
+    (directory / "elsewhere").mkdir()
+    notices: list[str] = []
+    with (directory / "printed").open("w+b") as output:
+        with served(store, *more, directory=directory / "elsewhere", output=output) as address:
+            yield address, notices
+        output.seek(0)
+        printed = output.read().decode().splitlines()
+        notices += [line for line in printed if line.startswith("tracehouse: ")]
+
+
+def reached(address: str) -> list[bool]:
+    """Return whether each other address of this machine answers at the server's port."""
+    port = int(address.rpartition(":")[2])
+    return [answers(other, port) for other in other_addresses()]
+
+
+def test_the_network_can_reach_the_dashboard_if_an_address_is_set(
+    store: ingest.Store, tmp_path: Path
 ) -> None:
+    # With the second option, Streamlit does not look up its external address.
+    options = ("--server.address=0.0.0.0", "--browser.serverAddress=localhost")
+    with elsewhere(store.path, tmp_path, *options) as (address, notices):
+        assert reached(address) == [True for _ in other_addresses()]
+    port = address.rpartition(":")[2]
+    assert notices == [
+        "tracehouse: the network can reach this server, and it has no password: anyone who can "
+        f"reach port {port} at any address of this machine can read all runs in {store.path}, also "
+        "with SQL"
+    ]
+
+
+def test_only_this_machine_can_reach_the_dashboard_by_names_that_it_knows(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    """Pages are refused to sites that point their own name at this machine."""
     opens = {
         "Upgrade": "websocket",
         "Connection": "Upgrade",
@@ -76,7 +90,9 @@ def test_pages_are_refused_to_sites_that_point_their_name_at_this_machine(
         "Sec-WebSocket-Version": "13",
     }
     known = ("localhost", "127.0.0.1", "[::1]", socket.gethostname(), "profiles.example.org")
-    with served(store.path, "--browser.serverAddress=profiles.example.org") as address:
+    options = ("--browser.serverAddress=profiles.example.org",)
+    with elsewhere(store.path, tmp_path, *options) as (address, notices):
+        assert reached(address) == [False for _ in other_addresses()]
         port = address.rpartition(":")[2]
         for name, is_known in [*((name, True) for name in known), ("evil.example", False)]:
             host = f"{name}:{port}"
@@ -84,6 +100,7 @@ def test_pages_are_refused_to_sites_that_point_their_name_at_this_machine(
             assert found == (200 if is_known else 403), name
             stream = status(address, "/_stcore/stream", host, Origin=f"http://{host}", **opens)
             assert stream == (101 if is_known else 403), name
+    assert notices == []
 
 
 def test_an_empty_address_is_refused(store: ingest.Store, tmp_path: Path) -> None:

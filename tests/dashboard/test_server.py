@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import sys
 from pathlib import Path
 from tests.dashboard.server import served
 
-with served(Path(sys.argv[1])) as address:
+with served(Path(sys.argv[1]), output=sys.stderr) as address:
     print(address, flush=True)
     sys.stdin.read()
 """
@@ -27,17 +26,14 @@ with served(Path(sys.argv[1])) as address:
 @pytest.mark.slow
 def test_a_server_ends_with_the_tests_even_if_they_are_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(ingest.Store(tmp_path / "store").path)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as tests:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as tests:
         assert tests.stdout
-        health = f"{tests.stdout.readline().strip()}/_stcore/health"
-        assert answers(health)
+        address = tests.stdout.readline().decode().strip()
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE_S) as answer:
+            assert answer.status == 200
         tests.kill()
-    end = time.monotonic() + PATIENCE_S
-    while answers(health):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+        tests.communicate(timeout=PATIENCE_S)  # stderr closes when both processes have ended
 
 
 def test_connections_send_small_packets_without_delay() -> None:
@@ -48,11 +44,3 @@ def test_connections_send_small_packets_without_delay() -> None:
             accepted, _ = listening.accept()
             with accepted:
                 assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-
-def answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(address, timeout=2):
-            return True
-    except OSError:
-        return False

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from docs.generate import pages
 from docs.generate.command_line import ingest_commands
 from docs.generate.pages import REPOSITORY
@@ -23,18 +21,26 @@ def paths_of_contributing() -> Iterator[str]:
         yield name if len(indent) == 4 else f"{package}{name}"
 
 
-@pytest.mark.parametrize("path", sorted(set(paths_of_contributing())))
-def test_the_paths_in_contributing_exist(path: str) -> None:
+def test_the_paths_in_contributing_exist() -> None:
     """`<name>` is a placeholder for any name."""
-    if path != "site/":  # `make docs` writes this directory
-        assert list(REPOSITORY.glob(re.sub(r"<[a-z]+>", "*", path)))
+    paths = set(paths_of_contributing()) - {"site/"}  # `make docs` writes this directory
+    assert len(paths) > 40
+    missing = [
+        path for path in sorted(paths) if not any(REPOSITORY.glob(re.sub(r"<[a-z]+>", "*", path)))
+    ]
+    assert missing == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_option_has_a_help_text(name: str) -> None:
-    assert COMMANDS[name].help
-    for parameter in COMMANDS[name].params:
-        assert getattr(parameter, "help", None) or parameter.name == "help", parameter.name
+def test_every_command_and_option_has_a_help_text() -> None:
+    assert COMMANDS
+    without = [name for name, command in COMMANDS.items() if not command.help]
+    without += [
+        f"{name} {parameter.name}"
+        for name, command in COMMANDS.items()
+        for parameter in command.params
+        if not getattr(parameter, "help", None) and parameter.name != "help"
+    ]
+    assert without == []
 
 
 def test_the_page_of_megengine_has_each_option_of_profile_analyze_and_each_table() -> None:

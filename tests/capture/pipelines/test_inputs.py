@@ -1,6 +1,9 @@
 """The inputs of a pipeline's call, and the options of the command line that set them."""
 
+import json
+import sys
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,11 +11,13 @@ import pytest
 from capture.cli import main
 from capture.errors import CaptureError, UsageError
 from capture.pipelines.calls import Inputs, generate, known_inputs
+from capture.pipelines.compiling import check_compiler
 from capture.pipelines.images import read_image
 from capture.pipelines.load import load
 from capture.pipelines.record import check_inputs
 from capture.recording.denoisers import denoisers
 from tests.capture.captured import Captured
+from tests.capture.processes import Finished
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
@@ -95,6 +100,46 @@ def test_options_of_compilation_need_compile(flag):
         main.run(["flux", "--tiny", flag, "--no-profile"])
 
 
+def test_a_missing_compiler_says_what_to_install(monkeypatch, tmp_path):
+    from torch._inductor.cpp_builder import cpp_compiler_search
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    cpp_compiler_search.cache_clear()  # other tests have compiled in this process
+    with pytest.raises(CaptureError, match=r"install g\+\+"):
+        check_compiler("cpu")
+    with pytest.raises(CaptureError, match="pip install triton"):
+        check_compiler("cuda")
+
+
+def only_line(finished: Finished) -> str:
+    """Return the line of a command that failed, without the one that says what it will do."""
+    assert (finished.returncode, finished.stdout) == (1, "")
+    (line,) = (line for line in finished.stderr.splitlines() if "denoising steps, to" not in line)
+    return line
+
+
+def test_a_missing_package_says_what_to_install(run_capture_here, monkeypatch, tmp_path):
+    packages = ("torch", "diffusers", "transformers")
+    for package in packages:  # else they would find each other absent, and remember it
+        import_module(package)
+    for package in packages:
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, package, None)
+            finished = run_capture_here("flux", "--tiny", "--out", str(tmp_path / "run"))
+        line = only_line(finished)
+        assert f"cannot import {package}" in line
+        assert 'pip install "tracehouse[capture]"' in line
+
+
+def test_a_missing_model_is_a_one_line_error(run_loaded_capture, tmp_path):
+    for model in (str(tmp_path), "nobody/nothing"):
+        finished = run_loaded_capture("flux", "--model", model, "--out", str(tmp_path / "run"))
+
+        assert model in only_line(finished)
+        assert not (tmp_path / "run").exists()
+
+
 def test_a_file_without_prompts_is_an_error(tmp_path):
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
@@ -115,7 +160,8 @@ def test_a_pipeline_can_start_from_an_image(
 ):
     """Only a share of the five steps runs: the default strength of the pipeline."""
     given = ("--image", "random", "--steps", "5", "--height", "32", "--save", "--batch", "2")
-    finished = run_loaded_capture(kind, "--tiny", *given, "--out", str(tmp_path / "run"))
+    out = ("--warmup", "0", "--out", str(tmp_path / "run"))
+    finished = run_loaded_capture(kind, "--tiny", *given, *out)
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / "run")
     keys = ("pipeline", "image", "strength", "steps", "height", "width")
@@ -175,3 +221,21 @@ def test_a_strength_that_leaves_no_step_is_an_error():
 def test_a_strength_needs_an_image():
     with pytest.raises(UsageError, match="--strength needs --image"):
         main.run(["flux", "--tiny", "--strength", "0.5", "--no-profile"])
+
+
+def test_a_sweep_process_measures_a_pipeline(run_loaded_capture, tmp_path):
+    file = tmp_path / "1.json"
+    finished = run_loaded_capture(
+        *("flux", "--tiny", "--steps", "1", "--batch", "2", "--height", "32", "--width", "48"),
+        *("--measure", str(file), "--measured-calls", "2", "--warmup-height", "48"),
+    )
+    assert finished.returncode == 0, finished.stderr
+    found = json.loads(file.read_text())
+    assert found["images"] == 2
+    assert len(found["call_times_ns"]) == 2
+    assert found["compilation"] is None
+    assert found["warmup_times_ns"] is None  # warm-up calls have another size
+    assert found["peak_bytes"] > 1 << 20
+    made = np.load(file.with_suffix(".npy"))
+    assert made.shape == (2, 32, 48, 3)
+    assert 0 <= made.min() < made.max() <= 1

@@ -110,13 +110,16 @@ def test_run_json_describes_the_run(captured):
 
 def test_run_json_has_times_with_and_without_the_profiler(captured):
     run = captured.run
-    marked_ns = sum(step["dur"] * 1000 for step in captured.named(r"ProfilerStep#\d+"))
+    marked_ns = [step["dur"] * 1000 for step in captured.named(r"ProfilerStep#\d+")]
 
     assert len(run["step_times_ns"]) == len(run["profiled_step_times_ns"]) == run["steps"]
     assert min(run["step_times_ns"]) > 0  # measured in a separate call, which waits after each step
     assert run["wall_time_ns"] == median(run["wall_times_ns"])
-    assert marked_ns == pytest.approx(sum(run["profiled_step_times_ns"]), rel=0.2)
-    assert marked_ns < run["profiled_wall_time_ns"]
+    # A mark begins before the clock of its step and ends after it. If another process interrupts
+    # this one in between, the mark is longer, but hardly in all steps.
+    longer = [mark / ns for mark, ns in zip(marked_ns, run["profiled_step_times_ns"], strict=True)]
+    assert 0.99 < min(longer) < 1.2
+    assert sum(marked_ns) < run["profiled_wall_time_ns"]
     assert len(run["warmup_times_ns"]) == 1
     started_at = datetime.fromisoformat(run["started_at"])
     assert timedelta(0) < datetime.now(UTC) - started_at < timedelta(hours=1)
@@ -133,7 +136,7 @@ def test_run_json_has_times_with_and_without_the_profiler(captured):
 )
 def test_other_pipelines_have_steps_too(kind, pipeline, denoiser, run_loaded_capture, tmp_path):
     out = ["--out", str(tmp_path / kind), "--profile-with-stack"]
-    finished = run_loaded_capture(kind, "--tiny", "--steps", "2", *out)
+    finished = run_loaded_capture(kind, "--tiny", "--steps", "2", "--warmup", "0", *out)
 
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / kind)
@@ -147,7 +150,8 @@ def test_other_pipelines_have_steps_too(kind, pipeline, denoiser, run_loaded_cap
 def test_the_frames_of_a_video_are_saved(run_loaded_capture, tmp_path):
     """Wan runs its denoiser twice per step, and returns frames as arrays."""
     out = ["--out", str(tmp_path / "run"), "--profile-with-stack", "--save"]
-    finished = run_loaded_capture("wan", "--tiny", "--steps", "2", "--height", "32", *out)
+    given = ["--steps", "2", "--height", "32", "--warmup", "0"]
+    finished = run_loaded_capture("wan", "--tiny", *given, *out)
 
     assert finished.returncode == 0, finished.stderr
     captured = Captured.read(tmp_path / "run")

@@ -1,19 +1,17 @@
 """`capture sweep` over a function: correct, wrong and failing variants, and resumption."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from capture.errors import CaptureError
 from capture.sweep.lock import locked
 from tests.capture.captured import Captured
+from tests.capture.processes import Finished, wait_until, with_signals
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
@@ -30,19 +28,26 @@ def mine(kind="working"):
 """
 
 
-def sweep(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run a sweep in `directory`. Its variants are compiled without Inductor."""
-    return subprocess.run(
-        [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine", *options],
-        cwd=directory,
-        env={**os.environ, "TORCH_COMPILE_OVERRIDE_BACKENDS": ">=0:eager"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def sweep(with_torch):
+    """A function that runs a sweep in a directory. Its variants are compiled without Inductor.
+
+    Its processes are forks of one that has imported torch. Those of the sweeps that are interrupted
+    or fail are new interpreters.
+    """
+
+    def run(directory: Path, *options: str) -> Finished:
+        return with_torch(
+            *("-m", "capture", "sweep", "--script", "mine.py:mine", *options),
+            cwd=directory,
+            TORCH_COMPILE_OVERRIDE_BACKENDS=">=0:eager",
+            FORK_PYTHON="capture",
+        )
+
+    return run
 
 
+SWEEP = (sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine")
 OPTIONS = (
     *("--try", "default", "--axis", "kind=working,failing", "--repeat", "2"),
     *("--calls", "2", "--out", "swept", "--tag", "mine", "--seed", "3"),
@@ -50,7 +55,7 @@ OPTIONS = (
 
 
 @pytest.fixture(scope="module")
-def swept(tmp_path_factory):
+def swept(sweep, tmp_path_factory):
     directory = tmp_path_factory.mktemp("sweep")
     (directory / "mine.py").write_text(FUNCTIONS)
     finished = sweep(directory, *OPTIONS)
@@ -114,7 +119,7 @@ def test_the_sweep_prints_the_table_of_ingest_sweep(swept):
     assert "default kind=failing: failed: " in done.stdout
 
 
-def test_only_missing_results_are_measured_again(swept):
+def test_only_missing_results_are_measured_again(swept, sweep):
     directory, _ = swept
     kept = directory / "eager-kind-working" / "1.json"
     before = kept.stat().st_mtime_ns
@@ -137,13 +142,14 @@ def test_compiler_caches_and_outputs_are_removed(swept):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_sweep_keeps_its_results(number, tmp_path):
     (tmp_path / "mine.py").write_text("import time\ndef mine(): time.sleep(300)\n")
-    command = [sys.executable, "-m", "capture", "sweep", "--script", "mine.py:mine"]
     with subprocess.Popen(
-        [*command, "--try", "eager", "--out", "swept"], cwd=tmp_path, stderr=subprocess.PIPE
+        [*SWEEP, "--try", "eager", "--out", "swept"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        preexec_fn=with_signals,
     ) as process:
         log = tmp_path / "swept" / "eager" / "1.log"
-        while not log.exists():
-            time.sleep(0.05)
+        wait_until(lambda: log.exists() or process.poll() is not None)
         process.send_signal(number)
         assert process.stderr
         errors = process.stderr.read().decode()
@@ -151,19 +157,22 @@ def test_an_interrupted_sweep_keeps_its_results(number, tmp_path):
     assert "the results so far are in swept; run the same command to continue" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "swept" / "eager" / "1.json").exists()  # an interrupt is not a failure
-    until = time.monotonic() + 30  # its processes have been told to end
-    while True:  # until no process of the sweep is left
-        try:
-            with locked(tmp_path / "swept"):
-                break
-        except CaptureError:
-            assert time.monotonic() < until
-            time.sleep(0.1)
+    wait_until(lambda: is_free(tmp_path / "swept"))  # its processes have been told to end
+
+
+def is_free(directory: Path) -> bool:
+    """Return whether no process of the sweep is left."""
+    try:
+        with locked(directory):
+            return True
+    except CaptureError:
+        return False
 
 
 def test_a_sweep_fails_if_all_variants_fail(tmp_path):
     (tmp_path / "mine.py").write_text("raise ImportError('no such part')")
-    finished = sweep(tmp_path, "--try", "eager", "--repeat", "1", "--out", "swept")
+    command = [*SWEEP, "--try", "eager", "--repeat", "1", "--out", "swept"]
+    finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert finished.returncode == 1
     assert "eager: failed: ImportError: no such part" in finished.stdout
     assert finished.stderr.splitlines()[-1] == (
@@ -171,39 +180,19 @@ def test_a_sweep_fails_if_all_variants_fail(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_wrong_options_of_a_sweep_are_a_one_line_error(run_capture_here, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(FUNCTIONS)
+    for options, message in (
         (("--try", "fast"), "--try fast: unknown"),
         (("--axis", "kind"), "--axis kind: must be OPTION=VALUE,VALUE"),
         (("flux", "--tiny"), "name either a pipeline or a function"),
         (("--script", "mine.py"), "mine.py: must be FILE:FUNCTION"),
         (("--script", "other.py:mine"), "other.py: no such Python file"),
         (("--no-profile",), "--no-profile: not supported"),
-    ],
-)
-def test_wrong_options_of_a_sweep_are_a_one_line_error(options, message, tmp_path):
-    (tmp_path / "mine.py").write_text(FUNCTIONS)
-    finished = sweep(tmp_path, *options)
-    assert finished.returncode == 2
-    assert len(finished.stderr.splitlines()) == 1
-    assert message in finished.stderr
-    assert os.listdir(tmp_path) == ["mine.py"]
-
-
-def test_a_sweep_process_measures_a_pipeline(run_loaded_capture, tmp_path):
-    file = tmp_path / "1.json"
-    finished = run_loaded_capture(
-        *("flux", "--tiny", "--steps", "1", "--batch", "2", "--height", "32", "--width", "48"),
-        *("--measure", str(file), "--measured-calls", "2", "--warmup-height", "48"),
-    )
-    assert finished.returncode == 0, finished.stderr
-    found = json.loads(file.read_text())
-    assert found["images"] == 2
-    assert len(found["call_times_ns"]) == 2
-    assert found["compilation"] is None
-    assert found["warmup_times_ns"] is None  # warm-up calls have another size
-    assert found["peak_bytes"] > 1 << 20
-    made = np.load(file.with_suffix(".npy"))
-    assert made.shape == (2, 32, 48, 3)
-    assert 0 <= made.min() < made.max() <= 1
+    ):
+        finished = run_capture_here("sweep", "--script", "mine.py:mine", *options)
+        assert finished.returncode == 2
+        assert len(finished.stderr.splitlines()) == 1
+        assert message in finished.stderr
+        assert os.listdir(tmp_path) == ["mine.py"]

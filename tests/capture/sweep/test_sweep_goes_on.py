@@ -138,7 +138,7 @@ def test_a_directory_is_for_one_sweep_at_a_time(tmp_path):
         ):
             pass
         orphan = subprocess.Popen(
-            [sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=[lock]
+            [sys.executable, "-c", "import time; time.sleep(600)"], pass_fds=[lock]
         )
     with pytest.raises(CaptureError, match="still running"), locked(tmp_path):
         pass

@@ -1,7 +1,7 @@
 """The parts of a sweep: variants, distances, failing processes, and directories."""
 
+import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from capture.sweep import process
 from capture.sweep.distance import distance
 from capture.sweep.plan import Plan, open_directory
 from capture.sweep.variants import Axis, variants
+from tests.capture.processes import wait_until
 
 
 def plan(*tries: str, axes: tuple[Axis, ...] = (), repeat: int = 2) -> Plan:
@@ -167,20 +168,27 @@ def test_a_hanging_process_is_ended_with_its_children(tmp_path):
     code = (
         "import signal, subprocess, sys, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "print(child.pid, flush=True)\n"
-        "time.sleep(60)\n"
+        "time.sleep(600)\n"
     )
+    log = tmp_path / "log"
+    start = subprocess.Popen
+
+    def start_both(*command, **options):
+        """Start the process. Its limit begins when its child runs."""
+        started = start(*command, **options)
+        wait_until(lambda: log.read_text().endswith("\n"))
+        return started
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(process, "GRACE_S", 0.2)
-        reason = process.run([sys.executable, "-c", code], tmp_path / "log", 1.5, {})
+        patch.setattr(subprocess, "Popen", start_both)
+        reason = process.run([sys.executable, "-c", code], log, 0.5, {})
 
-    assert reason == "ended at the time limit of 1.5 s"
-    child = int((tmp_path / "log").read_text())
-    until = time.monotonic() + 30  # the child has been told to end
-    while _is_running(child):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    assert reason == "ended at the time limit of 0.5 s"
+    child = int(log.read_text())
+    wait_until(lambda: not _is_running(child))  # it has been told to end
 
 
 def _is_running(number: int) -> bool:

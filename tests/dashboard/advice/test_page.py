@@ -1,4 +1,4 @@
-"""Page Advice, without a browser and in Chromium."""
+"""Page Advice, without a browser."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,12 +6,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from playwright.sync_api import Page, expect
 
 import ingest
 from dashboard.drawing import formatting
 from dashboard.widgets.advice_kinds import KINDS
-from tests.dashboard.browser import open_menu, query_of, visit, wait_for_query
 from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.dashboard.elements import add_whole, event, tables, texts
 from tests.samples import TWO_RANKS
@@ -127,32 +125,3 @@ def test_a_run_without_advice_says_so(app, traces):
 
 def test_the_page_asks_for_a_run(app, shown_store):
     assert "Pick a run" in texts(app(shown_store, "advice"))
-
-
-def test_cards_lead_to_their_gaps_and_operators_and_fetch_their_evidence_when_opened(
-    tab: Page, address: str, run_of: Callable[[str], str]
-) -> None:
-    here = f"{address}/advice?run={run_of(WORKERS0)}"
-    visit(tab, here)
-    card = tab.locator(".st-key-advice-dataloader")
-    expect(card).to_contain_text("57.3 ms")
-    expect(card).to_contain_text("32.7%")
-    card.get_by_role("link", name="page Bubbles").click()
-    wait_for_query(tab, "cause", "dataloader")
-    expect(tab.get_by_role("heading", name="Gaps: dataloader")).to_be_visible()
-    assert query_of(tab)["run"] == [run_of(WORKERS0)]
-
-    visit(tab, here)
-    card = tab.locator(".st-key-advice-float_matmul")
-    card.get_by_role("link").click()
-    operator = "aten::cudnn_convolution_backward_weight"
-    wait_for_query(tab, "name", operator)
-    expect(tab.get_by_role("heading", name=operator)).to_be_visible()
-
-    visit(tab, f"{here}&step=all")
-    expect(tab.get_by_text("Other checks")).to_be_visible()  # the page is complete
-    expect(card.locator(".grid")).to_have_count(0)
-    card.get_by_text("Evidence").click()
-    expect(card.locator(".grid").locator("td", has_text="142 ms").first).to_be_attached()
-    open_menu(tab, "float_matmuls")
-    expect(tab.get_by_text("FROM float_matmuls")).to_be_visible()

@@ -7,9 +7,11 @@ from playwright.sync_api import expect
 from tests.dashboard.browser import (
     cell,
     drag,
+    point_until,
     query_of,
     tick,
     wait_for_query,
+    wait_until_absent,
     wait_until_drawn,
     wait_until_sent,
 )
@@ -21,10 +23,11 @@ def test_bubbles_name_the_data_loader_and_the_link_reopens_a_cause_and_range(tab
     expect(tab.get_by_text("493 ms").first).to_be_visible()
     expect(cell(tab, "dataloader")).to_be_attached()
     expect(tab.locator(".lanes canvas")).to_have_count(1)
-    wait_until_sent(tab)
     plot = tab.locator(".lanes .plot")
-    plot.hover(position={"x": 150, "y": 110})  # the lane of idle time
-    expect(tab.locator(".hint")).to_contain_text("idle: dataloader: 122 ms at 116")
+    wait_until_drawn(tab)
+    box = plot.bounding_box()
+    lane_of_idle_time = (150 / box["width"], 110 / box["height"])
+    point_until(tab, plot, [lane_of_idle_time], "idle: dataloader: 122 ms at 116")
     with tab.expect_download() as saved:
         tab.get_by_role("button", name="PNG").click()
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")
@@ -32,14 +35,17 @@ def test_bubbles_name_the_data_loader_and_the_link_reopens_a_cause_and_range(tab
     wait_for_query(tab, "from")
     zoomed = tab.get_by_text(re.compile(r"from .* to .* of 1\.08 s"))
     expect(zoomed).not_to_contain_text("1.08 s from")
+    wait_until_sent(tab)
     label = zoomed.inner_text()
     tick(tab, 1)
     wait_for_query(tab, "cause")
     cause = query_of(tab)["cause"][0]
     expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
+    wait_until_sent(tab)
     tab.goto(tab.url)
     expect(tab.get_by_text(label)).to_be_visible()
     expect(tab.get_by_role("heading", name=f"Gaps: {cause}")).to_be_visible()
+    wait_until_sent(tab)
     tab.get_by_role("button", name="All", exact=True).click()
     expect(tab.get_by_text("1.08 s from 0 µs to 1.08 s of 1.08 s")).to_be_visible()
 
@@ -56,9 +62,10 @@ def test_a_ticked_gap_is_on_screen_and_in_the_address(tab, address, run_of):
     whole = tab.get_by_test_id("stCode").filter(has_text="_SingleProcessDataLoaderIter.__next__")
     expect(whole).to_be_visible()
     expect(tab.get_by_text("Zoomed in: 252 ms")).to_be_in_viewport()
+    wait_until_sent(tab)
     tab.goto(tab.url)
     expect(gap).to_be_visible()
     expect(tab.get_by_text("Zoomed in: 252 ms")).to_be_visible()
     tick(tab, 0, 1)
     expect(gap).to_be_hidden()
-    assert not {"gap", "from", "to"} & set(query_of(tab))
+    wait_until_absent(tab, "gap", "from", "to")

@@ -58,7 +58,7 @@ def test_a_step_shows_only_its_gaps(app, shown_store, run_of):
     )
 
 
-def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
+def test_the_causes_of_a_step_add_up_to_its_idle_time(opened, shown_store, run_of):
     """A gap began before the step, so the gaps add up to a different time."""
     run = run_of(TWO_RANKS)
     with ingest.connect(shown_store) as connection:
@@ -68,7 +68,7 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
             "WHERE run_id = $1 AND rank = 1 AND is_median AND step IS NOT NULL",
             [run],
         ).fetchone()
-    page = app(shown_store, "bubbles", run=run)
+    page = opened(shown_store, "bubbles", run=run)
     causes = tables(page)[0]
     assert whole_ns < causes["bubble_ns"].sum() == idle_ns
     assert causes["bubbles"].sum() == gaps
@@ -85,12 +85,12 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(app, shown_store, run_of):
     assert f"wall time in step {step}" in heading
 
 
-def test_a_busy_device_shows_its_streams_by_number(app, shown_store, run_of):
-    page = app(shown_store, "bubbles", run=run_of("v100_resnet50_workers0"))
+def test_a_busy_device_shows_its_streams_by_number(opened, shown_store, run_of):
+    page = opened(shown_store, "bubbles", run=run_of("v100_resnet50_workers0"))
     drawn = boxes(*lanes(page))
     assert (drawn["lane"] == "stream 7").sum() == 1_000
     assert "the 1,000 longest activities of the device" in texts(page)
-    page = app(shown_store, "bubbles", run=run_of(TWO_RANKS))
+    page = opened(shown_store, "bubbles", run=run_of(TWO_RANKS))
     order = ["idle", *(f"stream {number}" for number in (7, 23, 25, 84, 203))]
     assert lanes(page)[0]["lanes"][: len(order)] == order
 
@@ -105,8 +105,8 @@ def test_runs_with_a_common_prefix_have_separate_rows(app, traces):
 
 
 @pytest.mark.parametrize("window", [{}, {"from": "0", "to": "5000000"}, {"from": "x", "to": "-1"}])
-def test_no_more_than_a_few_thousand_boxes_are_sent(app, shown_store, run_of, window):
+def test_no_more_than_a_few_thousand_boxes_are_sent(opened, shown_store, run_of, window):
     for run in ("h100_owlv2", "v100_resnet50_workers0", TWO_RANKS):
-        page = app(shown_store, "bubbles", run=run_of(run), **window)
+        page = opened(shown_store, "bubbles", run=run_of(run), **window)
         (chart,) = lanes(page)
         assert 10 < len(chart["boxes"]["start"]) + len(chart["strips"][0]["start"]) < MARKS

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.dashboard.browser import (
+    ALL,
     PLOT,
     cell,
     drag,
@@ -77,24 +78,26 @@ def test_bars_of_changes_and_a_drag_over_one_timeline(tab: Page, address_of) -> 
     query = query_of(tab)
     assert 0 < int(query["from"][0]) < int(query["to"][0]) < 4_200_000
     expect(tab.get_by_role("button", name="Zoom out")).to_be_enabled()
-    wait_until_sent(tab)
-    zoomed = axes.all_inner_texts()
-    assert len(set(zoomed)) == 1
-    assert zoomed != whole
+    for axis in axes.all():
+        expect(axis).not_to_have_text(whole[0])
+    wait_until_drawn(tab)
+    assert len(set(axes.all_inner_texts())) == 1
 
 
-def alphas(tab: Page) -> set[int]:
-    """Return the alpha values of boxes in the first timeline, by default 255."""
-    return set(
-        tab.locator(".lanes canvas").first.evaluate(
-            """canvas => {
-                const { data } = canvas.getContext("2d")
-                    .getImageData(0, 0, canvas.width, canvas.height);
-                const counts = {};
-                for (let at = 3; at < data.length; at += 4) counts[data[at]] = 1;
-                return Object.keys(counts).map(Number);
-            }"""
-        )
+def wait_for_alphas(tab: Page, *wanted: int, without: int | None = None) -> None:
+    """Wait until boxes of the first timeline have these alpha values, which are 255 by default."""
+    tab.wait_for_function(
+        """([wanted, without]) => {
+            /* all */
+            const [canvas] = all(".lanes canvas");
+            const { data } = canvas.getContext("2d")
+                .getImageData(0, 0, canvas.width, canvas.height);
+            const found = new Set();
+            for (let at = 3; at < data.length; at += 4) found.add(data[at]);
+            return wanted.every((each) => found.has(each)) && !found.has(without);
+        }""".replace("/* all */", ALL),
+        arg=[list(wanted), without],
+        polling=200,
     )
 
 
@@ -105,15 +108,15 @@ def test_a_tick_on_a_fused_kernel_shows_the_operators_it_replaced(tab: Page, add
     expect(cell(tab, "provenance", ROWS).first).to_be_attached()
 
     wait_until_sent(tab)
-    assert FAINT not in alphas(tab)
+    wait_for_alphas(tab, 0, 255, without=FAINT)
 
     tick_below(tab, ROWS)
     wait_for_query(tab, "row")
     expect(tab.get_by_text("Aligned by torch's compile log")).to_be_visible()
     expect(cell(tab, "aten::cat", ROWS + 1).first).to_be_attached()
     expect(tab.get_by_text("activities of the row selected above are highlighted")).to_be_visible()
+    wait_for_alphas(tab, 0, FAINT, 255)
     wait_until_sent(tab)
-    assert {0, FAINT, 255} <= alphas(tab)
     tab.goto(tab.url)
     expect(tab.get_by_text("Aligned by torch's compile log")).to_be_visible()
     expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()  # the last section
@@ -132,8 +135,10 @@ def test_page_runs_links_to_the_comparison(
 ) -> None:
     runs = [compared_run(EAGER), compared_run(COMPILED)]
     tab.goto(f"{serve(compared_store)}/runs?{urlencode({'run': runs}, doseq=True)}")
+    wait_until_sent(tab)
     tab.get_by_role("link", name="Compare").last.click()
     expect(tab.get_by_text("times as fast")).to_be_visible()
+    wait_until_sent(tab)
     tab.get_by_role("button", name="Swap").click()
     expect(tab.get_by_text("times as long")).to_be_visible()
     wait_for_query(tab, "base", runs[1])
@@ -152,6 +157,7 @@ def test_a_tick_among_several_runs_and_a_link_to_a_section(
     expect(cell(tab, runs[2]).first).to_be_attached()
     tick(tab, 0)  # the fastest: a tiny model
     wait_for_query(tab, "other", runs[2])
+    wait_until_sent(tab)
     assert query_of(tab)["base"] == [runs[0]]
     expect(tab.get_by_role("heading", name="Compilations")).to_be_attached()
     wait_until_drawn(tab)
@@ -171,9 +177,12 @@ def test_the_page_fits_its_window_and_a_flame_graph_is_red_and_blue(tab: Page, a
         for width in (480, 1100, 1600):
             tab.set_viewport_size({"width": width, "height": 1200})
             wait_until_drawn(tab)
-            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            tab.wait_for_function(
+                "width => document.documentElement.scrollWidth <= width", arg=width
+            )
 
     assert tab.locator(PLOT).count() == 0
+    wait_until_sent(tab)
     tab.get_by_text("Flame graph of the difference").click()
     expect(tab.locator(PLOT).first).to_be_visible()
     tab.wait_for_function(IS_RED_AND_BLUE)

@@ -1,74 +1,64 @@
 """Formatting of numbers and names, and rendering of queries."""
 
-import pytest
-
 from dashboard.drawing import colours, formatting
 from dashboard.query import call, select
 
+DURATIONS = [
+    (0, "0 µs"),
+    (800, "0.800 µs"),
+    (999.6, "1.00 µs"),
+    (12_345, "12.3 µs"),
+    (999_499, "999 µs"),
+    (999_600, "1.00 ms"),
+    (511_528_902, "512 ms"),
+    (12_920_244_000, "12.9 s"),
+    (1_234_000_000_000, "1,234 s"),
+    (None, "–"),
+    (float("nan"), "–"),
+]
+SIZES = [(100, "100 bytes"), (2048, "2.00 KiB"), (5 << 20, "5.00 MiB"), (3 << 31, "6.00 GiB")]
+SHORT_NAMES = [
+    ("aten::conv2d", "aten::conv2d"),
+    ("bubble", "bubble"),
+    ("(no op)", "(no op)"),
+    ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"),
+    ("triton_poi_fused_add_mul_3", "triton_poi_fused_add_mul_3"),
+    ("torch/nn/modules/conv.py(536): _conv_forward",) * 2,
+    ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",) * 2,
+    ("ncclKernel_AllReduce_Sum_float(ncclWorkElem)", "ncclKernel_AllReduce_Sum_float"),
+    (
+        "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float>(float*, int)",
+        "cunn_SoftMaxForward",
+    ),
+    (
+        "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, "
+        "float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, "
+        "3ul> >(int, at::native::BinaryFunctor<float>)",
+        "vectorized_elementwise_kernel<MulFunctor>",
+    ),
+    (
+        "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_tn_align1>(cutlass::Params)",
+        "cutlass_75_tensorop_s1688gemm_tn_align1",
+    ),
+    (
+        "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x96x64_MI16x16x1_SN_LDSB1",
+        "Cijk_Alik_Bljk_BBS_MT128x96x64",
+    ),
+    ("(graph) void at::native::foo<int>(int)", "(graph) foo"),
+    ("<script>alert(1)</script>", "<script>alert(1)</script>"),
+]
 
-@pytest.mark.parametrize(
-    ("ns", "written"),
-    [
-        (0, "0 µs"),
-        (800, "0.800 µs"),
-        (999.6, "1.00 µs"),
-        (12_345, "12.3 µs"),
-        (999_499, "999 µs"),
-        (999_600, "1.00 ms"),
-        (511_528_902, "512 ms"),
-        (12_920_244_000, "12.9 s"),
-        (1_234_000_000_000, "1,234 s"),
-        (None, "–"),
-        (float("nan"), "–"),
-    ],
-)
-def test_durations_have_three_significant_digits(ns, written):
-    assert formatting.duration(ns) == written
+
+def test_durations_have_three_significant_digits():
+    assert [(ns, formatting.duration(ns)) for ns, _ in DURATIONS] == DURATIONS
 
 
-@pytest.mark.parametrize(
-    ("size", "written"),
-    [(100, "100 bytes"), (2048, "2.00 KiB"), (5 << 20, "5.00 MiB"), (3 << 31, "6.00 GiB")],
-)
-def test_sizes_are_formatted_like_torch(size, written):
-    assert formatting.size(size) == written
+def test_sizes_are_formatted_like_torch():
+    assert [(size, formatting.size(size)) for size, _ in SIZES] == SIZES
 
 
-@pytest.mark.parametrize(
-    ("name", "short"),
-    [
-        ("aten::conv2d", "aten::conv2d"),
-        ("bubble", "bubble"),
-        ("(no op)", "(no op)"),
-        ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"),
-        ("triton_poi_fused_add_mul_3", "triton_poi_fused_add_mul_3"),
-        ("torch/nn/modules/conv.py(536): _conv_forward",) * 2,
-        ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",) * 2,
-        ("ncclKernel_AllReduce_Sum_float(ncclWorkElem)", "ncclKernel_AllReduce_Sum_float"),
-        (
-            "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float>(float*, int)",
-            "cunn_SoftMaxForward",
-        ),
-        (
-            "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, "
-            "float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, "
-            "3ul> >(int, at::native::BinaryFunctor<float>)",
-            "vectorized_elementwise_kernel<MulFunctor>",
-        ),
-        (
-            "void cutlass::Kernel2<cutlass_75_tensorop_s1688gemm_tn_align1>(cutlass::Params)",
-            "cutlass_75_tensorop_s1688gemm_tn_align1",
-        ),
-        (
-            "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x96x64_MI16x16x1_SN_LDSB1",
-            "Cijk_Alik_Bljk_BBS_MT128x96x64",
-        ),
-        ("(graph) void at::native::foo<int>(int)", "(graph) foo"),
-        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-    ],
-)
-def test_kernel_names_lose_template_noise(name, short):
-    assert formatting.short_name(name) == short
+def test_kernel_names_lose_template_noise():
+    assert [(name, formatting.short_name(name)) for name, _ in SHORT_NAMES] == SHORT_NAMES
 
 
 def test_short_names_stay_distinct():

@@ -11,8 +11,10 @@ from tests.builders.leaking import leaking
 from tests.dashboard.browser import (
     MAX_BOXES,
     PLOT,
+    SCHEMES,
+    assert_fits_a_phone,
     boxes_at_rest,
-    narrow,
+    point_until,
     query_of,
     table,
     tick,
@@ -32,6 +34,7 @@ def memory_address(serve: Callable[[Path], str], memory_store: Path) -> str:
 
 def curve(tab: Page) -> Locator:
     """Return the chart of the memory curve after the page is drawn."""
+    wait_until_sent(tab)
     charts = tab.get_by_test_id("stVegaLiteChart")
     expect(charts.locator("canvas, svg").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
@@ -57,13 +60,8 @@ def test_the_peak_and_moments_down_to_a_stack(tab, memory_address, memory_run):
     tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}")
     expect(tab.get_by_test_id("stMetric").first).to_contain_text("11.57 GiB")
     expect(table(tab).locator("td", has_text="model.py:39 forward")).to_be_attached()
-    chart = curve(tab)
-    for across in (0.4, 0.45, 0.5):
-        point(tab, chart, across)
-        tab.wait_for_timeout(200)
-    tooltip = tab.locator("#vg-tooltip-element.visible")
-    expect(tooltip).to_contain_text("model.py:39 forward")
-    expect(tooltip).to_contain_text("reserved")
+    point_until(tab, curve(tab), [(x, 0.6) for x in (0.4, 0.45, 0.5)], "model.py:39 forward")
+    expect(tab.locator("#vg-tooltip-element.visible")).to_contain_text("reserved")
 
     tick(tab, 1)
     wait_for_query(tab, "owner", "model.py:39 forward")
@@ -77,10 +75,12 @@ def test_the_peak_and_moments_down_to_a_stack(tab, memory_address, memory_run):
     tab.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.6 * box["height"])
     wait_for_query(tab, "at")
     expect(heading(tab)).to_contain_text("ms after the first action")
+    wait_until_sent(tab)
     text = heading(tab).inner_text()
     tab.goto(tab.url)
     expect(heading(tab)).to_have_text(text)
     expect(tab.get_by_text("of 68 frames")).to_be_visible()
+    wait_until_sent(tab)
     tab.get_by_role("button", name="End", exact=True).click()
     expect(heading(tab)).to_contain_text("at the end")
     expect(tab.get_by_text("6.36 GiB in use of 11.79 GiB reserved")).to_be_visible()
@@ -110,15 +110,9 @@ def test_an_allocation_has_a_tooltip_and_a_click_on_it_picks_the_moment(
 ):
     run = memory_run("full_history_annotations")
     tab.goto(f"{memory_address}/memory?run={run}&by=allocation")
-    box = curve(tab).bounding_box()
+    bands = [(0.5, share / 100) for share in range(70, 90, 2)]  # from the top down
+    x, y = point_until(tab, curve(tab), bands, "147.28 MiB")
     tooltip = tab.locator("#vg-tooltip-element.visible")
-    x = box["x"] + 0.5 * box["width"]
-    for share in range(70, 90, 2):  # from the top of the bands down
-        y = box["y"] + share / 100 * box["height"]
-        tab.mouse.move(x, y)
-        tab.wait_for_timeout(100)
-        if "147.28 MiB" in "".join(tooltip.all_inner_texts()):
-            break
     expect(tooltip).to_contain_text("147.28 MiB")
     expect(tooltip).to_contain_text("adam_forward.py:168 <listcomp> (your own)")
     tab.mouse.click(x, y)
@@ -141,8 +135,7 @@ def test_names_of_functions_are_shown_literally(tab, serve, store, tmp_path):
     tab.goto(f"{serve(store.path)}/memory?{urlencode({'owner': line})}")
     chart = curve(tab)
     for across in (0.3, 0.5, 0.7):
-        point(tab, chart, across)
-        expect(tab.locator("#vg-tooltip-element.visible")).to_contain_text(HARMFUL[0])
+        point_until(tab, chart, [(across, 0.6)], HARMFUL[0])
     expect(tab.get_by_text(f"Allocations of {line}")).to_be_visible()
     expect(tab.get_by_role("alert").first).to_contain_text(f"by train.py:7 {HARMFUL[2]};")
     for one in tab.get_by_role("tab").all():
@@ -163,7 +156,5 @@ def test_the_memory_at_a_moment_is_a_flame_graph_also_in_a_narrow_window(
         expect(tab.locator(PLOT).first).to_be_visible()
         assert tab.locator(PLOT).count() <= MAX_BOXES
     visit(tab, f"{memory_address}/memory?run={memory_run('full_history_annotations')}")
-    for scheme in ("light", "dark"):
-        narrow(tab, scheme)
-        curve(tab)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 480
+    curve(tab)
+    assert_fits_a_phone(tab, *SCHEMES)

@@ -60,6 +60,7 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
     expect(softmax).to_contain_text(formatting.duration(softmax_ns))
     expect(box(tab, "nn.Module: Owlv2EncoderLayer_0")).to_be_visible()
 
+    wait_until_sent(tab)
     search = tab.get_by_placeholder("find a name")
     search.fill("softmax")
     search.press("Enter")
@@ -67,6 +68,7 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
     has_it = re.compile("softmax", re.IGNORECASE)
     expect(names.locator("tbody tr").filter(has_not_text=has_it)).to_have_count(0)
     expect(names.locator("tbody tr").filter(has_text=has_it)).not_to_have_count(0)
+    wait_until_sent(tab)
     tab.get_by_role("radio", name="host time").click()
     wait_for_query(tab, "flame", "host time")
     expect(names).to_contain_text("aten::softmax")
@@ -80,6 +82,7 @@ def test_a_click_on_a_box_zooms_in_and_the_link_reopens_it(tab, address, run_of)
     wait_for_query(tab, "box")
     expect(tab.get_by_role("button", name="Caller")).to_be_visible()
     expect(box(tab, "ProfilerStep*")).to_have_count(0)
+    wait_until_sent(tab)
     opened = query_of(tab)["box"]
     tab.goto(tab.url)
     expect(box(tab, "nn.Module: Owlv2Model_0")).to_be_visible()
@@ -87,6 +90,7 @@ def test_a_click_on_a_box_zooms_in_and_the_link_reopens_it(tab, address, run_of)
     wait_until_sent(tab)
     tab.get_by_role("button", name="All", exact=True).click()
     expect(box(tab, "ProfilerStep*")).to_be_visible()
+    wait_for_query(tab, "box", "all")
     assert query_of(tab)["box"] == ["all"] != opened
 
 

@@ -5,17 +5,21 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
+import ingest
 from dashboard.drawing import formatting
 from tests.dashboard.browser import (
     cell,
     open_menu,
+    point_until,
     query_of,
     search_box,
     table,
     tick,
     visit,
     wait_for_query,
+    wait_until_sent,
 )
+from tests.dashboard.conftest import NETWORK
 
 
 def test_the_top_kernel_is_on_the_page_and_downloads_have_all_rows_with_full_names(
@@ -47,10 +51,12 @@ def test_a_click_filters_and_the_link_reopens_the_same_view(tab, address, run_of
     tab.goto(f"{address}/operators?run={run_of('h100_owlv2')}&step=all")
     first = table(tab).locator("tbody tr").nth(1)
     expect(first).to_contain_text("aten::softmax24.3%263 ms")
+    wait_until_sent(tab)
     tab.get_by_role("radio", name="leaf").click()
     wait_for_query(tab, "level", "leaf")
     expect(first).to_contain_text("aten::_softmax")
 
+    wait_until_sent(tab)
     search = search_box(tab)
     search.fill("soft")
     search.press("Enter")
@@ -60,9 +66,11 @@ def test_a_click_filters_and_the_link_reopens_the_same_view(tab, address, run_of
     wait_for_query(tab, "name", "aten::_softmax")
     expect(tab.get_by_role("tab", name="Shapes")).to_be_visible()
 
+    wait_until_sent(tab)
     tab.goto(tab.url)
     expect(search_box(tab)).to_have_value("soft")
     expect(tab.get_by_role("heading", name="aten::_softmax")).to_be_visible()
+    wait_until_sent(tab)
     tab.get_by_role("tab", name="Calls").click()
     expect(cell(tab, "aten::_softmax").first).to_be_attached()
 
@@ -74,6 +82,16 @@ def test_the_sql_of_a_table_opens_in_the_console(tab, address, run_of):
     expect(tab.get_by_role("heading", name="SQL", exact=True)).to_be_visible()
     expect(tab.get_by_label("Query")).to_have_value(re.compile("FROM ranking"))
     expect(tab.get_by_text(re.compile(r"33 rows in"))).to_be_visible()
+    wait_until_sent(tab)
     assert query_of(tab)["run"] == [run_of("h100_owlv2")]
     tab.goto(tab.url)
     expect(tab.get_by_label("Query")).to_have_value(re.compile("FROM ranking"))
+
+
+def test_hovering_a_point_of_a_network_names_the_operator(tab, serve, network_store):
+    run = ingest.Store(network_store).find(NETWORK)
+    tab.goto(f"{serve(network_store)}/operators?run={run}")
+    expect(tab.get_by_role("heading", name="FLOPS against bandwidth")).to_be_visible()
+    chart = tab.get_by_test_id("stVegaLiteChart").first
+    places = [(x / 100, y / 100) for y in range(36, 60, 3) for x in range(12, 60, 2)]
+    point_until(tab, chart, places, "FLO per byte")

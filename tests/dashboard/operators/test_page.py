@@ -31,8 +31,8 @@ def test_the_ranking_of_kernels_is_correct(app, shown_store, run_of, truth):
     assert "bubble" in set(table["name"])
 
 
-def test_each_rank_can_be_selected(app, shown_store, run_of):
-    page = app(shown_store, "operators", run=run_of(TWO_RANKS))
+def test_each_rank_can_be_selected(app, opened, shown_store, run_of):
+    page = opened(shown_store, "operators", run=run_of(TWO_RANKS))
     assert page.selectbox(key="device").options == ["rank 1 device 1", "rank 0 device 0"]
     page = app(shown_store, "operators", run=run_of(TWO_RANKS), step="all")
     assert {m.label: m.value for m in page.metric}["Span"] == "1.23 s"
@@ -73,7 +73,7 @@ def test_a_range_of_steps_is_the_sum_of_its_steps(app, shown_store, run_of):
     assert {m.label: m.value for m in page.metric}["Wall time"] == formatting.duration(wall_ns)
 
 
-def test_the_strip_of_steps_is_as_high_as_their_wall_times(app, shown_store, run_of):
+def test_the_strip_of_steps_is_as_high_as_their_wall_times(opened, shown_store, run_of):
     """The parts of these steps overlap."""
     run = run_of(TWO_RANKS)
     with ingest.connect(shown_store) as connection:
@@ -82,7 +82,7 @@ def test_the_strip_of_steps_is_as_high_as_their_wall_times(app, shown_store, run
             "WHERE run_id = $1 AND rank = 1 AND step IS NOT NULL ORDER BY step",
             [run],
         ).fetchall()
-    drawn = step_heights(app(shown_store, "operators", run=run)).items()
+    drawn = step_heights(opened(shown_store, "operators", run=run)).items()
     assert list(drawn) == [(step, pytest.approx(wall_ns)) for step, wall_ns in walls]
 
 

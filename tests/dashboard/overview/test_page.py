@@ -15,10 +15,10 @@ from tests.samples import TWO_RANKS
 WORKERS = "v100_resnet50_workers0"
 
 
-def test_the_median_step_has_its_metrics(app, shown_store, run_of):
+def test_the_median_step_has_its_metrics(opened, shown_store, run_of):
     run = run_of(WORKERS)
     metrics = {
-        metric.label: metric.value for metric in app(shown_store, "overview", run=run).metric
+        metric.label: metric.value for metric in opened(shown_store, "overview", run=run).metric
     }
 
     with ingest.connect(shown_store) as connection:
@@ -69,14 +69,14 @@ def test_an_unknown_step_is_removed_from_the_url(app, shown_store, run_of):
     assert "Step 6, the median" in texts(page)
 
 
-def test_runs_of_all_kinds_have_an_overview(app, shown_store, run_of, memory_store, memory_run):
+def test_runs_of_all_kinds_have_an_overview(opened, shown_store, run_of, memory_store, memory_run):
     """Runs of a host, of several ranks, without steps, and of snapshots only."""
     for name in ("flux_eager_full", TWO_RANKS, "h100_owlv2"):
-        page = app(shown_store, "overview", run=run_of(name))
+        page = opened(shown_store, "overview", run=run_of(name))
         assert not page.exception
         assert page.metric
         assert len(tables(page)[1]) == 5
-    page = app(memory_store, "overview", run=memory_run("train_ctx512"))
+    page = opened(memory_store, "overview", run=memory_run("train_ctx512"))
     assert [metric.label for metric in page.metric] == ["Peak memory"]
     assert "There is no trace here" in texts(page)
 
@@ -117,8 +117,8 @@ def test_the_stages_of_a_pipeline_add_up_to_its_call(app, traces):
     assert rows.iloc[2] == sum(rows.iloc[3:6])
 
 
-def test_a_run_without_a_pipeline_has_no_stages(app, shown_store, run_of):
-    page = app(shown_store, "overview", run=run_of(WORKERS))
+def test_a_run_without_a_pipeline_has_no_stages(opened, shown_store, run_of):
+    page = opened(shown_store, "overview", run=run_of(WORKERS))
     assert "Stages of the pipeline" not in texts(page)
 
 
@@ -138,3 +138,9 @@ def test_tensorboards_parts_add_up_to_the_steps(app, shown_store, run_of):
     for step, part in outliers:
         sentence = f"Step {step}\\*\\* differs by .*, mostly {part.replace('_', ' ')}: "
         assert re.search(sentence, texts(page))
+
+
+def test_the_dashboard_opens_with_the_run_of_a_name(script, shown_store, run_of):
+    page = script("--store", str(shown_store), "--run", WORKERS).run()
+    assert "Step 6, the median" in texts(page)
+    assert page.query_params["run"] == run_of(WORKERS)

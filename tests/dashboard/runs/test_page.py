@@ -59,10 +59,10 @@ def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, store, r
         for file in source.iterdir():
             (copy / file.name).hardlink_to(file)
     assert len(tables(app(store.path, "runs"))[0]) == 300
-    started = time.perf_counter()
+    started = time.process_time()
     page = app(store.path, "runs", find="copy_123", run="copy_299-0000012b")
     assert list(tables(page)[0]["run_id"]) == ["copy_123-0000007b"]
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5  # of CPU: a busy machine takes longer
 
 
 def test_a_reload_shows_new_runs(app, store, sampled):
@@ -73,8 +73,8 @@ def test_a_reload_shows_new_runs(app, store, sampled):
     assert len(tables(page.run())[0]) == 2
 
 
-def test_runs_have_their_metrics_labels_and_the_chosen_columns(app, labelled):
-    rows = tables(app(labelled.path, "runs"))[0].set_index("run_id")
+def test_runs_have_their_metrics_labels_and_the_chosen_columns(opened, labelled):
+    rows = tables(opened(labelled.path, "runs"))[0].set_index("run_id")
     run = rows.loc[labelled.find("a")]
     step_ns, _ = diff_traces.WALL
     assert (run["step_ns"], run["step_times_ns"][0]) == (step_ns, step_ns)
@@ -86,15 +86,17 @@ def test_runs_have_their_metrics_labels_and_the_chosen_columns(app, labelled):
     )
     assert list(run["tags"]) == ["branch=main", "gpu=H100"]
     assert {"ranks", "events", "sources", "peak_bytes"}.isdisjoint(rows.columns)
-    chosen = app(labelled.path, "runs", columns=["files", "step time"])
+    chosen = opened(labelled.path, "runs", columns=["files", "step time"])
     assert list(tables(chosen)[0].columns) == ["run_id", "sources", "step_ns"]
 
 
-def test_picked_runs_come_first(app, labelled):
-    assert names(app(labelled.path, "runs")) == ["c", "b", "a"]  # newest first
-    page = app(labelled.path, "runs", run=[labelled.find("a")])
+def test_picked_runs_come_first(opened, labelled):
+    assert names(opened(labelled.path, "runs")) == ["c", "b", "a"]  # newest first
+    page = opened(labelled.path, "runs", run=[labelled.find("a")])
     assert names(page) == ["a", "c", "b"]
-    picked = app(labelled.path, "runs", run=[labelled.find("a"), labelled.find("b")], group="model")
+    picked = opened(
+        labelled.path, "runs", run=[labelled.find("a"), labelled.find("b")], group="model"
+    )
     assert names(picked) == ["b", "a", "c"]
 
 

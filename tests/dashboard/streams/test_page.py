@@ -48,8 +48,8 @@ def test_each_table_shows_the_picked_step(app, shown_store, run_of):
     assert len(table_with(page, "delay_ns")) == min(100, delayed)
 
 
-def test_queues_and_copies_are_drawn_above_the_streams(app, shown_store, run_of):
-    page = app(shown_store, "streams", run=run_of(TWO_RANKS))
+def test_queues_and_copies_are_drawn_above_the_streams(opened, shown_store, run_of):
+    page = opened(shown_store, "streams", run=run_of(TWO_RANKS))
     [chart] = lanes(page)
     strips = [strip["name"] for strip in chart["strips"]]
     assert strips[0] == ""

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 import ingest
 from dashboard.drawing import formatting
 from tests.builders.sweeps import FAILURE, REASON, TAG, TIMES, described, sweep_store, write_run
-from tests.dashboard.browser import assert_fits, query_of, wait_until_drawn
+from tests.dashboard.browser import assert_fits, wait_for_query, wait_until_drawn
 from tests.dashboard.elements import charts, table_with, texts
 
 
@@ -21,8 +21,8 @@ def rows(swept):
         return {row["variant"]: row for row in ingest.sweep_rows(connection, TAG)}
 
 
-def test_the_table_has_all_variants(app, swept, rows):
-    page = app(swept, "sweeps")
+def test_the_table_has_all_variants(opened, swept, rows):
+    page = opened(swept, "sweeps")
     assert not page.exception
     table = table_with(page, "image_ns").set_index("variant")
     assert list(table.index) == list(rows)
@@ -32,16 +32,16 @@ def test_the_table_has_all_variants(app, swept, rows):
     assert table.loc["failing 64", "failure"] == FAILURE
 
 
-def test_the_fastest_variant_shows_the_difference_of_its_output(app, swept):
-    page = app(swept, "sweeps")
+def test_the_fastest_variant_shows_the_difference_of_its_output(opened, swept):
+    page = opened(swept, "sweeps")
     found = {metric.label: (metric.value, metric.delta) for metric in page.metric}
     assert found["Variants"][0] == "5"
     assert found["Failed"][0] == "1"
     assert found["Fastest: wrong 64"] == ("10.00×", "mean difference from eager 0.25; p 0.333")
 
 
-def test_points_are_coloured_by_their_difference(app, swept):
-    page = app(swept, "sweeps")
+def test_points_are_coloured_by_their_difference(opened, swept):
+    page = opened(swept, "sweeps")
     points = charts(page)[0].set_index("variant")
     assert set(points.index) == set(TIMES)  # the failed variant has no time
     assert points["colour"].nunique() == len(TIMES)  # equal, near, far, unknown
@@ -88,7 +88,7 @@ def test_in_a_browser_a_click_opens_a_variant(tab: Page, serve, swept, rows):
     # An element above the points receives the click and picks the nearest point.
     tab.get_by_text("wrong 64", exact=True).last.click(force=True)
     expect(tab.get_by_text("Compare with eager 64")).to_be_visible()
-    assert query_of(tab)["at"] == [rows["wrong 64"]["run_id"]]
+    wait_for_query(tab, "at", rows["wrong 64"]["run_id"])
     assert_fits(tab)
     tab.get_by_text("Compare with eager 64").click()
     wait_until_drawn(tab)

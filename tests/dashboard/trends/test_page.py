@@ -14,9 +14,9 @@ from ingest import AddOptions
 from tests.conftest import Traces
 from tests.dashboard.browser import (
     boxes_at_rest,
-    query_of,
     visit,
     wait_for_query,
+    wait_until_drawn,
     wait_until_sent,
 )
 from tests.dashboard.elements import MARKS, charts, data_of, tables, texts
@@ -193,7 +193,7 @@ def click_chart(tab: Page, across: float) -> None:
     """Click the first chart, at a position relative to its width."""
     chart = tab.get_by_test_id("stVegaLiteChart").first
     expect(chart.locator("canvas, svg").first).to_be_visible()
-    tab.wait_for_timeout(500)
+    wait_until_drawn(tab)
     box = chart.bounding_box()
     assert box
     tab.mouse.click(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
@@ -212,7 +212,7 @@ def test_a_click_opens_the_run_and_leads_to_comparisons(
     wait_until_sent(tab)
     card.get_by_role("link", name="Compare with the previous run").click()
     wait_for_query(tab, "other", run_named("flux8"))
-    assert query_of(tab)["base"] == [run_named("flux7")]
+    wait_for_query(tab, "base", run_named("flux7"))
 
     link = f"{address}&at={run_named('flux8')}&against={run_named('flux0')}"
     tab.goto(link)  # reopens it, with another base
@@ -220,8 +220,9 @@ def test_a_click_opens_the_run_and_leads_to_comparisons(
     wait_until_sent(tab)
     card.get_by_role("link", name="Compare with this base").click()
     wait_for_query(tab, "other", run_named("flux8"))
-    assert query_of(tab)["base"] == [run_named("flux0")]
+    wait_for_query(tab, "base", run_named("flux0"))
     visit(tab, link)
+    wait_until_sent(tab)
     tab.get_by_role("button", name="Close").click()
     expect(card).to_have_count(0)
 
@@ -229,11 +230,12 @@ def test_a_click_opens_the_run_and_leads_to_comparisons(
 def test_charts_are_wide_enough_to_read(
     tab: Page, series: Traces, serve: Callable[[Path], str]
 ) -> None:
+    tab.goto(f"{serve(series.store.path)}/trends?metric=wall&all_models=true")
+    charts = tab.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(3)
     for width in (800, 1100, 1600):
         tab.set_viewport_size({"width": width, "height": 1500})
-        visit(tab, f"{serve(series.store.path)}/trends?metric=wall&all_models=true")
-        charts = tab.get_by_test_id("stVegaLiteChart")
-        expect(charts).to_have_count(3)
+        wait_until_drawn(tab)
         widths = {round(box["width"]) for box in boxes_at_rest(tab, charts)}
         assert len(widths) == 1
         assert min(widths) >= 200

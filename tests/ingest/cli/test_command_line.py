@@ -292,37 +292,40 @@ def test_values_keep_their_type_in_json(command: Command) -> None:
     assert command("sql", query).code == 0
 
 
-@pytest.mark.parametrize(
-    ("value", "text", "in_json"),
-    [
-        ("TRUE", "true", "true"),
-        ("NULL", "", "null"),
-        ("1.50::DECIMAL(9, 2)", "1.50", "1.5"),
-        ("1e300::DOUBLE", "1e+300", "1e300"),
-        ("'-inf'::DOUBLE", "-inf", "null"),
-        ("340282366920938463463374607431768211455::UHUGEINT", f"{2**128 - 1}", f"{2**128 - 1}"),
-        ("(-170141183460469231731687303715884105727)::HUGEINT", f"-{2**127 - 1}", f"-{2**127 - 1}"),
-        ("DATE '290000-01-01'", "290000-01-01", '"290000-01-01"'),
-        ("'infinity'::TIMESTAMP", "infinity", '"infinity"'),
-        ("TIMESTAMP '0044-03-15 (BC)'", "0044-03-15 (BC) 00:00:00", '"0044-03-15 (BC) 00:00:00"'),
-        ("INTERVAL '1 year 3 days'", "1 year 3 days", '"1 year 3 days"'),
-        ("'\\xAA'::BLOB", "\\xAA", '"\\\\xAA"'),
-        ("['nan'::DOUBLE, 1.5]", "[NaN,1.5]", "[null, 1.5]"),
-        ("{'x': [NULL], 'é': 1}", '{"x":[null],"é":1}', '{"x":[null],"\\u00e9":1}'),
-        ("MAP{'k': DATE '2026-01-01'}", '{"k":"2026-01-01"}', '{"k":"2026-01-01"}'),
-        ("""'{"a": [1]}'::JSON""", '{"a": [1]}', '{"a":[1]}'),
-    ],
-)
-def test_every_value_is_written_exactly(
-    value: str, text: str, in_json: str, command: Command
-) -> None:
-    query = f"SELECT 1 AS n, {value} AS v"
+VALUES = [  # a value, its text, and its JSON
+    ("TRUE", "true", "true"),
+    ("NULL", "", "null"),
+    ("1.50::DECIMAL(9, 2)", "1.50", "1.5"),
+    ("1e300::DOUBLE", "1e+300", "1e300"),
+    ("'-inf'::DOUBLE", "-inf", "null"),
+    ("340282366920938463463374607431768211455::UHUGEINT", f"{2**128 - 1}", f"{2**128 - 1}"),
+    ("(-170141183460469231731687303715884105727)::HUGEINT", f"-{2**127 - 1}", f"-{2**127 - 1}"),
+    ("DATE '290000-01-01'", "290000-01-01", '"290000-01-01"'),
+    ("'infinity'::TIMESTAMP", "infinity", '"infinity"'),
+    ("TIMESTAMP '0044-03-15 (BC)'", "0044-03-15 (BC) 00:00:00", '"0044-03-15 (BC) 00:00:00"'),
+    ("INTERVAL '1 year 3 days'", "1 year 3 days", '"1 year 3 days"'),
+    ("'\\xAA'::BLOB", "\\xAA", '"\\\\xAA"'),
+    ("['nan'::DOUBLE, 1.5]", "[NaN,1.5]", "[null, 1.5]"),
+    ("{'x': [NULL], 'é': 1}", '{"x":[null],"é":1}', '{"x":[null],"\\u00e9":1}'),
+    ("MAP{'k': DATE '2026-01-01'}", '{"k":"2026-01-01"}', '{"k":"2026-01-01"}'),
+    ("""'{"a": [1]}'::JSON""", '{"a": [1]}', '{"a":[1]}'),
+]
+
+
+def test_every_value_is_written_exactly(command: Command) -> None:
+    columns = [f"{value} AS v{number}" for number, (value, *_) in enumerate(VALUES)]
+    query = f"SELECT 1 AS n, {', '.join(columns)}"
     [row] = csv.DictReader(io.StringIO(command("sql", query, "--format", "csv").out))
-    assert row == {"n": "1", "v": text}
+    texts = {f"v{number}": text for number, (_, text, _) in enumerate(VALUES)}
+    assert row == {"n": "1", **texts}
     written = command("sql", query, "--format", "json").out
-    assert json.loads(written) == [{"n": 1, "v": json.loads(in_json)}]
-    assert in_json.replace(" ", "") in written.replace(" ", "")
-    assert text in command("sql", query).out
+    parsed = {f"v{number}": json.loads(in_json) for number, (*_, in_json) in enumerate(VALUES)}
+    assert json.loads(written) == [{"n": 1, **parsed}]
+    pairs = [f'"v{number}":{in_json}' for number, (*_, in_json) in enumerate(VALUES)]
+    compact = written.replace(" ", "")
+    assert [pair for pair in pairs if pair.replace(" ", "") not in compact] == []
+    tables = {text: command("sql", f"SELECT 1 AS n, {value} AS v").out for value, text, _ in VALUES}
+    assert [text for text, table in tables.items() if text not in table] == []
 
 
 def test_empty_text_is_not_null_and_names_may_differ_in_case_only(command: Command) -> None:

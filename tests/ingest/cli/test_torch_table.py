@@ -43,12 +43,12 @@ def store_of_recorded(recorded: tuple[Any, Path], shared_traces: Traces) -> Path
 
 
 def cells(text: str) -> list[list[Any]]:
-    """Return the words of a table's lines, with times as numbers and units.
+    """Return the words of a table's lines, with times and percentages as numbers and units.
 
     The lines are sorted, because rows with equal sort values have no order.
     """
     lines = sorted(line.split() for line in text.splitlines() if line.strip())
-    times = re.compile(r"([\d.]+)(us|ms|s)")
+    times = re.compile(r"([\d.]+)(us|ms|s|%)")
     return [
         [(float(time[1]), time[2]) if (time := times.fullmatch(word)) else word for word in line]
         for line in lines
@@ -56,9 +56,11 @@ def cells(text: str) -> list[list[Any]]:
 
 
 def near(line: list[Any]) -> list[Any]:
-    """Allow times to differ in their last digit: torch adds up floats and then rounds them."""
+    """Allow numbers to differ in their last digit: torch adds up floats and then rounds them."""
     return [
-        (pytest.approx(word[0], abs=0.0011), word[1]) if isinstance(word, tuple) else word
+        (pytest.approx(word[0], abs=0.011 if word[1] == "%" else 0.0011), word[1])
+        if isinstance(word, tuple)
+        else word
         for word in line
     ]
 

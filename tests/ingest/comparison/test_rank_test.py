@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.comparison.rank_test import least_p, rank_test
@@ -58,6 +58,7 @@ def samples(n: int, m: int, wins: int) -> tuple[list[float], list[float]]:
     return [float(value) for value in base], other
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.integers(0, 1000), min_size=2, max_size=8, unique=True)
     | st.lists(st.integers(0, 4), min_size=2, max_size=8),

@@ -1,11 +1,13 @@
 """The console's limits on time, memory and result size."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ingest import Console, QueryError
-from tests.ingest.console.conftest import MIB, answers
+from ingest.console.worker import Worker
+from tests.ingest.console.conftest import MIB, PATIENCE, answers
 
 SLEEP = "SELECT sleep_ms(1000000)"
 
@@ -67,18 +69,44 @@ def test_the_size_of_a_result_is_limited(store):
     assert answers(console)
 
 
-def test_a_slow_query_does_not_block_others(store):
-    console = Console(store, seconds=6)
+@pytest.fixture
+def processes(monkeypatch):
+    """The processes of consoles, in the order in which they are ready."""
+    found = []
+
+    class Recorded(Worker):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            found.append(self._process)
+
+    monkeypatch.setattr("ingest.console.console.Worker", Recorded)
+    return found
+
+
+def test_a_slow_query_does_not_block_others(store, processes):
+    console = Console(store, seconds=PATIENCE)
     with ThreadPoolExecutor() as threads:
         slow = threads.submit(console.query, SLEEP)
+        until(lambda: processes or slow.done())
         assert answers(console)
         assert not slow.done()
+        processes[0].kill()
     assert isinstance(slow.exception(), QueryError)
 
 
-def test_queries_wait_for_a_free_process(store):
-    console = Console(store, seconds=4, processes=1)
+def test_queries_wait_for_a_free_process(store, processes):
+    console = Console(store, seconds=PATIENCE, processes=1)
     with ThreadPoolExecutor(2) as threads:
         slow = threads.submit(console.query, SLEEP)
-        assert threads.submit(answers, console).result()
+        until(lambda: processes or slow.done())
+        waiting = threads.submit(answers, console)
+        assert not waiting.done()
+        processes[0].kill()
+        assert waiting.result()
         assert isinstance(slow.exception(), QueryError)
+
+
+def until(happens):
+    """Wait until something happens."""
+    while not happens():
+        time.sleep(0.01)

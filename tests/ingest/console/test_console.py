@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,105 +22,107 @@ def files(directory: Path) -> set[Path]:
     return set(directory.rglob("*"))
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT 1",
-        "FROM runs",
-        "WITH x AS (SELECT 42 AS n) SELECT n FROM x;",
-        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) FROM t",
-        "(SELECT 1) UNION ALL (SELECT 2)",
-        "DESCRIBE kernels",
-        "SHOW TABLES",
-        "SUMMARIZE runs",
-        "PIVOT bubble_causes ON cause IN ('host', 'sync') USING sum(bubble_ns) GROUP BY run_id",
-        "SELECT 'COPY_TO_FILE', 'INSERT_QUERY_NODE' -- only text",
-        "SELECT comment FROM duckdb_columns() WHERE table_name = 'kernels'",
-        "FROM device_occupancy('run', 0, 0, 0, 1000, 10)",
-    ],
-)
-def test_reading_is_allowed(console, query):
-    assert console.query(query).complete
+READING = [
+    "SELECT 1",
+    "FROM runs",
+    "WITH x AS (SELECT 42 AS n) SELECT n FROM x;",
+    "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) FROM t",
+    "(SELECT 1) UNION ALL (SELECT 2)",
+    "DESCRIBE kernels",
+    "SHOW TABLES",
+    "SUMMARIZE runs",
+    "PIVOT bubble_causes ON cause IN ('host', 'sync') USING sum(bubble_ns) GROUP BY run_id",
+    "SELECT 'COPY_TO_FILE', 'INSERT_QUERY_NODE' -- only text",
+    "SELECT comment FROM duckdb_columns() WHERE table_name = 'kernels'",
+    "FROM device_occupancy('run', 0, 0, 0, 1000, 10)",
+]
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("CREATE TABLE t (a INT)", "CREATE"),
-        ("DROP VIEW runs", "DROP"),
-        ("DELETE FROM runs", "DELETE"),
-        ("INSERT INTO runs VALUES (1)", "INSERT"),
-        ("UPDATE runs SET name = ''", "UPDATE"),
-        ("COPY (SELECT 1) TO '{store}/x.csv'", "COPY"),
-        ("EXPORT DATABASE '{store}/x'", "EXPORT"),
-        ("WITH x AS (COPY (SELECT 1) TO '{store}/x.csv') SELECT 1", "COPY"),
-        ("WITH x AS (INSERT INTO t VALUES (1)) SELECT 1", "INSERT"),
-        ("WITH x AS (DELETE FROM runs RETURNING *) FROM x", "DELETE"),
-        ("SELECT * FROM (WITH x AS (COPY (SELECT 1) TO '{store}/x.csv') SELECT 1)", "COPY"),
-        (
-            "FROM json_execute_serialized_sql(json_serialize_sql("
-            "'WITH x AS (COPY (SELECT 1) TO ''{store}/x.csv'') SELECT 1'))",
-            "json_execute_serialized_sql",
-        ),
-        ("FROM query('WITH x AS (COPY (SELECT 1) TO ''{store}/x.csv'') SELECT 1')", "query"),
-        ("COPY runs FROM '/etc/passwd'", "COPY"),
-        ("MERGE INTO runs USING (SELECT 1) ON false WHEN NOT MATCHED THEN INSERT", "MERGE"),
-        ("TRUNCATE runs", "TRUNCATE"),
-        ("CREATE OR REPLACE VIEW runs AS SELECT 1", "CREATE"),
-        ("CREATE SECRET (TYPE s3)", "CREATE"),
-        ("IMPORT DATABASE '{store}'", "IMPORT"),
-        ("FROM read_csv('/etc/passwd')", "read_csv"),
-        ("FROM sniff_csv('/etc/passwd')", "sniff_csv"),
-        ("FROM parquet_metadata('{store}/runs/*/runs.parquet')", "parquet_metadata"),
-        ("FROM pandas_scan(1)", "pandas_scan"),
-        ("FROM query_table('/etc/passwd')", "does not exist"),
-        ("DESCRIBE TABLE '/etc/passwd'", "does not exist"),
-        ("SUMMARIZE '/etc/passwd'", "does not exist"),
-        ("FROM sys", "does not exist"),
-        ("FROM system.main.read_text('/etc/passwd')", "read_text"),
-        ("SELECT (SELECT count(*) FROM read_blob('/etc/passwd'))", "read_blob"),
-        ("FROM read_parquet('{store}/runs/*/runs.parquet')", "read_parquet"),
-        ("FROM glob('/etc/*')", "glob"),
-        ("FROM '/etc/passwd'", "does not exist"),
-        ("ATTACH '/tmp/other.duckdb'", "ATTACH"),
-        ("INSTALL httpfs", "INSTALL"),
-        ("LOAD httpfs", "LOAD"),
-        ("SET threads = 1", "SET"),
-        ("PRAGMA threads = 1", "PRAGMA"),
-        ("RESET threads", "SET"),
-        ("RESET GLOBAL allowed_directories", "SET"),
-        ("SET VARIABLE x = 1", "SET"),
-        ("CALL enable_logging()", "CALL"),
-        ("PREPARE p AS SELECT 1", "PREPARE"),
-        ("EXECUTE p", "EXECUTE"),
-        ("USE memory", "USE"),
-        ("DETACH memory", "DETACH"),
-        ("CHECKPOINT", "CHECKPOINT"),
-        ("BEGIN", "BEGIN"),
-        ("CALL pragma_version()", "CALL"),
-        ("UPDATE EXTENSIONS", "UPDATE"),
-        ("/* sly */ VACUUM", "VACUUM"),
-        ("SELECT 1; SELECT 2", "2 statements; run one at a time"),
-        ("", "The query is empty"),
-        ("-- nothing", "The query is empty"),
-        ("PIVOT bubble_causes ON cause USING sum(bubble_ns)", "PIVOT"),
-        ("SELECT " + "[" * 900 + "]" * 900, "nested"),
-        ("SELEC 1", "syntax error"),
-        ("SELECT $1", "parameters"),
-        ("SELECT '\ud800'", "half of a surrogate pair"),
-        ("SELECT " + "-" * 5 + "(1+" * 5_000 + "1" + ")" * 5_000, "."),
-        ("SELECT " + "(" * 100_000, "."),
-    ],
-)
-def test_everything_else_is_refused_with_a_reason(console, store, query, message):
+def test_reading_is_allowed(console):
+    assert [query for query in READING if not console.query(query).complete] == []
+
+
+REFUSED = [
+    ("CREATE TABLE t (a INT)", "CREATE"),
+    ("DROP VIEW runs", "DROP"),
+    ("DELETE FROM runs", "DELETE"),
+    ("INSERT INTO runs VALUES (1)", "INSERT"),
+    ("UPDATE runs SET name = ''", "UPDATE"),
+    ("COPY (SELECT 1) TO '{store}/x.csv'", "COPY"),
+    ("EXPORT DATABASE '{store}/x'", "EXPORT"),
+    ("WITH x AS (COPY (SELECT 1) TO '{store}/x.csv') SELECT 1", "COPY"),
+    ("WITH x AS (INSERT INTO t VALUES (1)) SELECT 1", "INSERT"),
+    ("WITH x AS (DELETE FROM runs RETURNING *) FROM x", "DELETE"),
+    ("SELECT * FROM (WITH x AS (COPY (SELECT 1) TO '{store}/x.csv') SELECT 1)", "COPY"),
+    (
+        "FROM json_execute_serialized_sql(json_serialize_sql("
+        "'WITH x AS (COPY (SELECT 1) TO ''{store}/x.csv'') SELECT 1'))",
+        "json_execute_serialized_sql",
+    ),
+    ("FROM query('WITH x AS (COPY (SELECT 1) TO ''{store}/x.csv'') SELECT 1')", "query"),
+    ("COPY runs FROM '/etc/passwd'", "COPY"),
+    ("MERGE INTO runs USING (SELECT 1) ON false WHEN NOT MATCHED THEN INSERT", "MERGE"),
+    ("TRUNCATE runs", "TRUNCATE"),
+    ("CREATE OR REPLACE VIEW runs AS SELECT 1", "CREATE"),
+    ("CREATE SECRET (TYPE s3)", "CREATE"),
+    ("IMPORT DATABASE '{store}'", "IMPORT"),
+    ("FROM read_csv('/etc/passwd')", "read_csv"),
+    ("FROM sniff_csv('/etc/passwd')", "sniff_csv"),
+    ("FROM parquet_metadata('{store}/runs/*/runs.parquet')", "parquet_metadata"),
+    ("FROM pandas_scan(1)", "pandas_scan"),
+    ("FROM query_table('/etc/passwd')", "does not exist"),
+    ("DESCRIBE TABLE '/etc/passwd'", "does not exist"),
+    ("SUMMARIZE '/etc/passwd'", "does not exist"),
+    ("FROM sys", "does not exist"),
+    ("FROM system.main.read_text('/etc/passwd')", "read_text"),
+    ("SELECT (SELECT count(*) FROM read_blob('/etc/passwd'))", "read_blob"),
+    ("FROM read_parquet('{store}/runs/*/runs.parquet')", "read_parquet"),
+    ("FROM glob('/etc/*')", "glob"),
+    ("FROM '/etc/passwd'", "does not exist"),
+    ("ATTACH '/tmp/other.duckdb'", "ATTACH"),
+    ("INSTALL httpfs", "INSTALL"),
+    ("LOAD httpfs", "LOAD"),
+    ("SET threads = 1", "SET"),
+    ("PRAGMA threads = 1", "PRAGMA"),
+    ("RESET threads", "SET"),
+    ("RESET GLOBAL allowed_directories", "SET"),
+    ("SET VARIABLE x = 1", "SET"),
+    ("CALL enable_logging()", "CALL"),
+    ("PREPARE p AS SELECT 1", "PREPARE"),
+    ("EXECUTE p", "EXECUTE"),
+    ("USE memory", "USE"),
+    ("DETACH memory", "DETACH"),
+    ("CHECKPOINT", "CHECKPOINT"),
+    ("BEGIN", "BEGIN"),
+    ("CALL pragma_version()", "CALL"),
+    ("UPDATE EXTENSIONS", "UPDATE"),
+    ("/* sly */ VACUUM", "VACUUM"),
+    ("SELECT 1; SELECT 2", "2 statements; run one at a time"),
+    ("", "The query is empty"),
+    ("-- nothing", "The query is empty"),
+    ("PIVOT bubble_causes ON cause USING sum(bubble_ns)", "PIVOT"),
+    ("SELECT " + "[" * 900 + "]" * 900, "nested"),
+    ("SELEC 1", "syntax error"),
+    ("SELECT $1", "parameters"),
+    ("SELECT '\ud800'", "half of a surrogate pair"),
+    ("SELECT " + "-" * 5 + "(1+" * 5_000 + "1" + ")" * 5_000, "."),
+    ("SELECT " + "(" * 100_000, "."),
+]
+
+
+def test_everything_else_is_refused_with_a_reason(console, store):
     console.query("SELECT 1")  # the first one writes the catalog
     before = files(store.parent)
-
-    with pytest.raises(QueryError, match=message):
-        console.query(query.replace("{store}", str(store)))
-
-    assert files(store.parent) == before
-    assert console.query("SELECT 42 AS n").table.to_pydict() == {"n": [42]}
+    wrong = {}
+    for query, message in REFUSED:
+        try:
+            reason = str(console.query(query.replace("{store}", str(store))).table)
+        except QueryError as error:
+            reason = str(error)
+            if re.search(message, reason) and files(store.parent) == before and answers(console):
+                continue
+        wrong[query[:200]] = reason
+    assert wrong == {}
 
 
 def test_errors_quote_the_query_as_it_was_written(console):
@@ -135,22 +138,27 @@ def test_a_variable_of_the_caller_is_not_a_table(console):
     assert stolen.num_rows == 1
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT getenv('CONSOLE_SECRET')",
-        "SELECT current_setting('s3_secret_access_key')",
-        "FROM duckdb_settings()",
-        "FROM duckdb_secrets()",
-        "FROM duckdb_variables()",
-        "FROM read_text('/proc/self/environ')",
-    ],
-)
-def test_secrets_stay_secret(store, monkeypatch, query):
+ASKING_FOR_SECRETS = [
+    "SELECT getenv('CONSOLE_SECRET')",
+    "SELECT current_setting('s3_secret_access_key')",
+    "FROM duckdb_settings()",
+    "FROM duckdb_secrets()",
+    "FROM duckdb_variables()",
+    "FROM read_text('/proc/self/environ')",
+]
+
+
+def test_secrets_stay_secret(store, monkeypatch):
     monkeypatch.setenv("CONSOLE_SECRET", "swordfish")
-    with pytest.raises(QueryError) as refused:
-        Console(store).query(query)
-    assert "swordfish" not in str(refused.value)
+    console = Console(store)
+    told = {}
+    for query in ASKING_FOR_SECRETS:
+        try:
+            told[query] = str(console.query(query).table)
+        except QueryError as refused:
+            if "swordfish" in str(refused):
+                told[query] = str(refused)
+    assert told == {}
 
 
 def test_the_rows_of_a_result_are_limited(store):
@@ -169,21 +177,24 @@ def test_integers_stay_exact(console):
     assert result.csv().decode().splitlines()[1] == "9007199254740993,"
 
 
-@pytest.mark.parametrize(
-    ("interval", "text"),
-    [
-        ("INTERVAL 1 DAY", "1 day"),
-        ("INTERVAL '14 months 3 days'", "1 year 2 months 3 days"),
-        ("INTERVAL '25 hours 1.5 seconds'", "25:00:01.5"),
-        ("INTERVAL '-3 days -1 second'", "-3 days -00:00:01"),
-        ("INTERVAL '0 days'", "00:00:00"),
-        ("[INTERVAL 1 MONTH]", '["1 month"]'),
-    ],
-)
-def test_intervals_are_written_as_text(console, interval, text):
-    result = console.query(f"SELECT {interval} AS i")
-    assert result.frame()["i"].tolist() == [text]
-    assert next(csv.DictReader(io.StringIO(result.csv().decode())))["i"] == text
+INTERVALS = {
+    "INTERVAL 1 DAY": "1 day",
+    "INTERVAL '14 months 3 days'": "1 year 2 months 3 days",
+    "INTERVAL '25 hours 1.5 seconds'": "25:00:01.5",
+    "INTERVAL '-3 days -1 second'": "-3 days -00:00:01",
+    "INTERVAL '0 days'": "00:00:00",
+    "[INTERVAL 1 MONTH]": '["1 month"]',
+}
+
+
+def test_intervals_are_written_as_text(console):
+    shown, downloaded = {}, {}
+    for interval in INTERVALS:
+        result = console.query(f"SELECT {interval} AS i")
+        [shown[interval]] = result.frame()["i"].tolist()
+        [row] = csv.DictReader(io.StringIO(result.csv().decode()))
+        downloaded[interval] = row["i"]
+    assert shown == downloaded == INTERVALS
 
 
 def test_results_of_every_type_can_be_downloaded(console):
@@ -197,31 +208,33 @@ def test_results_of_every_type_can_be_downloaded(console):
     assert pq.read_table(io.BytesIO(result.parquet())).num_rows == 1
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("['infinity'::DATE]", '["infinity"]'),
-        ("{'at': 'infinity'::TIMESTAMP}", '{"at":"infinity"}'),
-        ("union_value(a := 'infinity'::DATE)", '{"a":"infinity"}'),
-        ("'1010'::BIT", "1010"),
-        ("'\\xFF'::BLOB", "\\xFF"),
-        ("[INTERVAL 1 DAY]", '["1 day"]'),
-        ("'infinity'::DATE", "infinity"),
-        ("DATE '290000-01-01'", "290000-01-01"),
-        ("TIME '24:00:00'", "24:00:00"),
-        ("'12:00:01+02'::TIMETZ", "12:00:01+02"),
-        ("170141183460469231731687303715884105727::HUGEINT", f"{2**127 - 1}"),
-        ("340282366920938463463374607431768211455::UHUGEINT", f"{2**128 - 1}"),
-        ("[1::UHUGEINT]", "[1]"),
-        ("'nan'::DOUBLE", "nan"),
-        ("TRUE", "true"),
-    ],
-)
-def test_odd_values_can_be_converted_to_every_format(console, value, text):
-    result = console.query(f"SELECT {value} AS v UNION ALL SELECT NULL")
-    assert len(result.frame()) == 2
-    assert [row["v"] for row in csv.DictReader(io.StringIO(result.csv().decode()))] == [text, ""]
-    assert pq.read_table(io.BytesIO(result.parquet())).num_rows == 2
+ODD_VALUES = [
+    ("['infinity'::DATE]", '["infinity"]'),
+    ("{'at': 'infinity'::TIMESTAMP}", '{"at":"infinity"}'),
+    ("union_value(a := 'infinity'::DATE)", '{"a":"infinity"}'),
+    ("'1010'::BIT", "1010"),
+    ("'\\xFF'::BLOB", "\\xFF"),
+    ("[INTERVAL 1 DAY]", '["1 day"]'),
+    ("'infinity'::DATE", "infinity"),
+    ("DATE '290000-01-01'", "290000-01-01"),
+    ("TIME '24:00:00'", "24:00:00"),
+    ("'12:00:01+02'::TIMETZ", "12:00:01+02"),
+    ("170141183460469231731687303715884105727::HUGEINT", f"{2**127 - 1}"),
+    ("340282366920938463463374607431768211455::UHUGEINT", f"{2**128 - 1}"),
+    ("[1::UHUGEINT]", "[1]"),
+    ("'nan'::DOUBLE", "nan"),
+    ("TRUE", "true"),
+]
+
+
+def test_odd_values_can_be_converted_to_every_format(console):
+    found = {}
+    for value, _ in ODD_VALUES:
+        result = console.query(f"SELECT {value} AS v UNION ALL SELECT NULL")
+        written = [row["v"] for row in csv.DictReader(io.StringIO(result.csv().decode()))]
+        rows = pq.read_table(io.BytesIO(result.parquet())).num_rows
+        found[value] = (len(result.frame()), written, rows)
+    assert found == {value: (2, [text, ""], 2) for value, text in ODD_VALUES}
 
 
 def test_threads_share_a_console_and_get_their_own_answers(store):

@@ -113,7 +113,7 @@ def opened(
     """A function that opens a file in speedscope, and returns the page and the profiles."""
     app = package / "dist" / "release" / "index.html"
     page = chromium.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(120_000)
 
     def open_file(file: Path) -> tuple[Page, dict[str, Any]]:
         script, profiles = tmp_path / "load.js", tmp_path / "profiles.json"

@@ -1,18 +1,49 @@
-"""A fixture that reads files without the tables that follow from them, which is much faster."""
+"""Fixtures that read files without a store, which is much faster."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
-from ingest.formats import Source, Staging
+from ingest.formats import Source, SourceWarning, Staging
 from ingest.inputs import read_run_input
-from ingest.pipeline.build import prepare
+from ingest.pipeline.scratch import open_scratch
+from tests.builders.relations import Relations, Run, built
 
 Load = Callable[..., list[Source]]
+
+
+class Ranks:
+    """Files as the ranks of one run, whose relations are created in memory."""
+
+    def __init__(self) -> None:
+        self._relations: Relations | None = None
+
+    def add(self, *contents: Any) -> list[Source]:
+        """Read a file of each content: text, bytes, or JSON. Return the files by rank."""
+        assert self._relations is None
+        files = {f"t_rank{rank}.json": content for rank, content in enumerate(contents)}
+        self._relations = built(Run(files))
+        sources = sorted(self._relations.sources, key=lambda source: source.rank or 0)
+        assert [source.rank for source in sources] == list(range(len(contents)))
+        by_id = {source.source_id: source for source in sources}
+        query = "SELECT source_id, warning_codes, warnings FROM sources"  # SQL finds some of them
+        for source_id, codes, messages in self._relations.sql(query).fetchall():
+            by_id[source_id].coded_warnings = list(map(SourceWarning, codes, messages))
+        return sources
+
+    def rows(self, query: str) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of each rank. The first column of the query is the rank."""
+        assert self._relations
+        return self._relations.by_rank(query)
+
+
+@pytest.fixture
+def ranks() -> Ranks:
+    """A helper that reads files as the ranks of one run."""
+    return Ranks()
 
 
 @pytest.fixture
@@ -31,8 +62,7 @@ def load(tmp_path: Path) -> Load:
             file.write_bytes(text.encode() if isinstance(text, str) else text)
         sources = read_run_input(directory).sources
         assert len(sources) == len(contents)
-        with duckdb.connect() as connection:
-            prepare(connection)
+        with open_scratch(directory.with_name(f"{directory.name}.scratch")) as connection:
             for source in sources:
                 assert source.format
                 source.format.load(source, Staging(connection), lambda _: None)

@@ -3,24 +3,23 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from ingest.formats import Source, Staging
 from ingest.inputs import read_run_input, stage_ranks
-from ingest.pipeline.build import prepare
+from ingest.pipeline.scratch import open_scratch
 
 ReadRun = Callable[[Path], list[Source]]
 
 
 @pytest.fixture
-def read_run() -> ReadRun:
+def read_run(tmp_path_factory: pytest.TempPathFactory) -> ReadRun:
     """A function that reads the files of a run, and assigns their ranks and cycles."""
 
     def read(directory: Path) -> list[Source]:
         sources = read_run_input(directory).sources
-        with duckdb.connect() as connection:
-            prepare(connection)
+        scratch = tmp_path_factory.mktemp("scratch") / "run.scratch"
+        with open_scratch(scratch) as connection:
             for source in sources:
                 if source.format and source.is_profile:
                     source.format.load(source, Staging(connection), lambda _: None)

@@ -4,14 +4,15 @@ import gzip
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import ingest
+from ingest.formats import Source
 from ingest.inputs import read_run_input
 from tests.builders.compile_logs import event
 from tests.builders.events import op
+from tests.builders.relations import Relations, built
 from tests.command import Command
 from tests.ingest.inputs.conftest import ReadRun
 
@@ -29,14 +30,15 @@ def run(tmp_path: Path) -> Path:
     return directory
 
 
-def added(store: ingest.Store, run: Path) -> dict[str, Any]:
-    """Add the run and return its files by name. Checks that its trace is complete."""
-    sources = {source.path.name: source for source in store.add(run).sources}
+def read(run: Path) -> tuple[dict[str, Source], Relations]:
+    """Return the files of a run by name, and its relations. Checks that its trace is complete."""
+    found = built(run)
+    sources = {source.path.name: source for source in found.sources}
     assert (sources["z.json"].status, sources["z.json"].complete) == ("ok", 1)
-    return sources
+    return sources, found
 
 
-def test_text_that_quotes_a_trace_is_not_a_trace(store: ingest.Store, run: Path) -> None:
+def test_text_that_quotes_a_trace_is_not_a_trace(run: Path) -> None:
     quotes = {
         "NOTES.md": f"Ours is cut:\n\n    {TRACE}",
         "links.md": f"[1](here): {TRACE}",
@@ -49,12 +51,11 @@ def test_text_that_quotes_a_trace_is_not_a_trace(store: ingest.Store, run: Path)
     for name, content in quotes.items():
         (run / name).write_text(content)
         (run / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
-    sources = added(store, run)
+    sources, found = read(run)
     del sources["z.json"]
     assert {source.rank for source in sources.values()} == {None}
     assert {(s.status, *s.warnings) for s in sources.values()} == {("skipped", "not a profile")}
-    [(rank,)] = ingest.connect(store.path).sql("SELECT DISTINCT rank FROM ops").fetchall()
-    assert rank == 0
+    assert found.sql("SELECT DISTINCT rank FROM ops").fetchall() == [(0,)]
 
 
 def test_a_single_text_that_quotes_a_trace_is_refused(command: Command, tmp_path: Path) -> None:
@@ -184,16 +185,15 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("odd", [0, 1])
-def test_only_a_value_of_the_wrong_type_is_ignored(
-    odd: int, store: ingest.Store, run: Path
-) -> None:
+def test_only_a_value_of_the_wrong_type_is_ignored(odd: int, run: Path) -> None:
     bad = {key: value for key, (value, _) in list(WRONG.items())[odd::2]}
     (run / "run.json").write_text(json.dumps(RIGHT | bad))
-    source = added(store, run)["run.json"]
+    sources, found = read(run)
+    source = sources["run.json"]
     assert (source.status, {*source.warning_codes}) == ("ok", {"value_ignored"})
     assert source.warnings == [f"{key}: not {WRONG[key][1]}, ignored" for key in bad]
     columns = ", ".join(DEFAULTS)
-    runs = ingest.connect(store.path).sql(f"SELECT {columns}, started_at, run_json FROM runs")
+    runs = found.sql(f"SELECT {columns}, started_at, run_json FROM runs")
     [(*values, started, run_json)] = runs.fetchall()
     right = {key: RIGHT[key] for key in DEFAULTS if key not in bad}
     assert dict(zip(DEFAULTS, values, strict=True)) == DEFAULTS | right
@@ -209,7 +209,7 @@ def test_only_an_invalid_world_size_is_ignored(number: str, run: Path) -> None:
     assert [description for _, description in found.descriptions] == [{"name": "mine"}]
 
 
-def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: Path) -> None:
+def test_invalid_numbers_of_compilations_are_ignored(run: Path) -> None:
     compilations = [
         7,
         {"compile_id": "0/0", "seconds": "long", "graph_breaks": float("inf"), "line": 3},
@@ -220,7 +220,7 @@ def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: P
     (run / "run.json").write_text("{}")
     (run / "rank1.json").write_text(json.dumps(description))
     (run / "rank2.json").write_text('{"rank": "2", "compilation": {"compilations": 5}}')
-    sources = added(store, run)
+    sources, found = read(run)
     wrong = "of compilation.compilations[]"
     assert sources["rank1.json"].warnings == [
         f"2 values {wrong}.seconds: not a number, ignored",
@@ -232,7 +232,7 @@ def test_invalid_numbers_of_compilations_are_ignored(store: ingest.Store, run: P
         "rank: not a whole number from 0 to 1,000,000, ignored",
         "compilation.compilations: not a list, ignored",
     ]
-    rows = ingest.connect(store.path).sql(
+    rows = found.sql(
         "SELECT rank, compile_id, dur_ns, graph_breaks FROM compilations ORDER BY compile_id"
     )
     assert rows.fetchall() == [

@@ -11,6 +11,7 @@ import pytest
 import ingest
 from ingest.errors import ProfileError
 from tests.builders.events import op
+from tests.builders.relations import built
 from tests.ingest.inputs.conftest import ReadRun
 
 A, B = (json.dumps(op(name, i)) for i, name in enumerate("ab"))
@@ -83,7 +84,7 @@ def test_inconsistent_ranks_have_warnings(read_run: ReadRun, tmp_path: Path) -> 
     ]
 
 
-def test_traces_without_intact_content_fail(store: ingest.Store, tmp_path: Path) -> None:
+def test_traces_without_intact_content_fail(tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "x_rank0.json").write_text(f"[{A}]")
@@ -105,12 +106,13 @@ def test_traces_without_intact_content_fail(store: ingest.Store, tmp_path: Path)
     }
     for name, (content, _) in bad.items():
         (run / name).write_bytes(content)
-    sources = {source.path.name: source for source in store.add(run).sources}
+    found = built(run)
+    sources = {source.path.name: source for source in found.sources}
     for name, (_, reason) in bad.items():
         assert sources[name].status == "failed"
         assert sources[name].warnings[0].startswith(f"{run / name}: {reason}")
     assert sources["config.json"].warnings == sources["notes.txt"].warnings == ["not a profile"]
-    overview = ingest.connect(store.path).sql("SELECT sources, problems, events FROM run_overview")
+    overview = found.sql("SELECT sources, problems, events FROM run_overview")
     assert overview.fetchall() == [(1, 5, 1)]
 
 
@@ -164,22 +166,18 @@ def test_cycles_of_one_process_have_one_rank(
     assert worlds.fetchall() == [(1,), (2,)]
 
 
-def test_ranks_come_from_content_then_name_then_position(
-    store: ingest.Store, tmp_path: Path
-) -> None:
+def test_ranks_come_from_content_then_name_then_position(tmp_path: Path) -> None:
     event = '{"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}'
     directory = tmp_path / "ranks"
     directory.mkdir()
     for name, rank in (("a.json", 5), ("b_rank-3.json", None), ("c.json", None), ("d.json", None)):
         info = f'"distributedInfo": {{"rank": {rank}}}, ' if rank is not None else ""
         (directory / name).write_text(f'{{{info}"traceEvents": [{event}], "n": "{name}"}}')
-    store.add(directory)
-    rows = ingest.connect(store.path).sql("SELECT rank FROM sources ORDER BY source_id").fetchall()
+    found = built(directory)
+    rows = found.sql("SELECT rank FROM sources ORDER BY source_id").fetchall()
     assert rows == [(5,), (3,), (2,), (0,)]
-    assert ingest.connect(store.path).sql(
-        "SELECT count(DISTINCT event_id) FROM events"
-    ).fetchall() == [(4,)]
-    warnings = ingest.connect(store.path).sql("SELECT warnings FROM sources ORDER BY source_id")
+    assert found.sql("SELECT count(DISTINCT event_id) FROM events").fetchall() == [(4,)]
+    warnings = found.sql("SELECT warnings FROM sources ORDER BY source_id")
     expected = [
         ["files are missing for ranks: 1, 4 (the run has 6 ranks)"],
         [],

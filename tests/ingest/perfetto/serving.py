@@ -17,5 +17,5 @@ def opened(*arguments: object) -> Iterator[str]:
         yield process.stdout.readline().split()[0].removesuffix("/view")
     finally:
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate()
     assert (process.returncode, errors) == (0, "")

@@ -26,6 +26,6 @@ def test_perfetto_shows_a_run(run: str, sampled: Samples, chromium: Browser) -> 
         tab.goto(f"{address}/view")
         frame = tab.frame_locator("iframe")
         for track in TRACKS[run]:
-            expect(frame.get_by_text(track).first).to_be_attached(timeout=30_000)
+            expect(frame.get_by_text(track).first).to_be_attached(timeout=120_000)
         expect(frame.get_by_text("import error")).to_have_count(0)
         expect(frame.get_by_text("Oops")).to_have_count(0)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # starts servers
 
 
 def fetched(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=20) as answer:
+    with urllib.request.urlopen(address) as answer:
         content = answer.read()
         assert isinstance(content, bytes)
         return content

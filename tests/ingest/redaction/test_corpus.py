@@ -127,10 +127,11 @@ def test_harmless_texts_are_stored_unchanged(tmp_path: Path, store: ingest.Store
     assert REDACTED not in stored(store)
 
 
-@pytest.mark.parametrize("text", INNOCENT)
-def test_harmless_texts_are_not_secrets(text: str) -> None:
-    for value in (text, [text], {"x": text}, ["run", text, "x"]):
-        assert redact(value) == value
+def test_harmless_texts_are_not_secrets() -> None:
+    values = [
+        value for text in INNOCENT for value in (text, [text], {"x": text}, ["run", text, "x"])
+    ]
+    assert [value for value in values if redact(value) != value] == []
 
 
 def test_no_text_of_a_sample_is_mistaken_for_a_secret(
@@ -150,10 +151,8 @@ def re2() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.kind)
-def test_each_rule_finds_a_kind_by_its_keywords_and_its_pattern(
-    rule: Rule, re2: duckdb.DuckDBPyConnection
-) -> None:
+def finds_its_kind(rule: Rule, re2: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether the pattern of a rule matches a text of its kind that has its keywords."""
     word, words = rule.kind.split()[0], rule.keywords.split()
     texts = [planted(kind)[0] for kind in KINDS if kind.split()[0] == word]
     query = "SELECT bool_or(regexp_matches(text, $2)) FROM (SELECT unnest($1) AS text)"
@@ -162,7 +161,14 @@ def test_each_rule_finds_a_kind_by_its_keywords_and_its_pattern(
         for text in texts
         if not rule.keywords or any(w in (text.lower() if w.islower() else text) for w in words)
     ]
-    assert re2.execute(query, [with_keyword, rule.pattern]).fetchall() == [(True,)]
+    return re2.execute(query, [with_keyword, rule.pattern]).fetchall() == [(True,)]
+
+
+def test_each_rule_finds_a_kind_by_its_keywords_and_its_pattern(
+    re2: duckdb.DuckDBPyConnection,
+) -> None:
+    assert RULES
+    assert [rule.kind for rule in RULES if not finds_its_kind(rule, re2)] == []
 
 
 def test_re2_finds_what_python_redacts(re2: duckdb.DuckDBPyConnection) -> None:

@@ -53,7 +53,17 @@ def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
     names = ("t", "u", "total", "pairs", "q")
     files = {
         name: SqlFile(
-            name, "events", "load", body, Documentation("", "", {}), None, None, None, None, {}
+            name,
+            "events",
+            "load",
+            body,
+            Documentation("", "", {}),
+            None,
+            None,
+            None,
+            None,
+            None,
+            {},
         )
         for name, body in zip(names, (*DDL, *MACROS, query), strict=True)
     }

@@ -1,16 +1,20 @@
-"""Run an operation on a store repeatedly, and kill it at a later step each time.
+"""Run operations on a store, and check the store as a kill at each step would leave it.
 
-A step is a call that opens, locks, makes, moves or deletes a file in the store. After each kill,
-every run must be complete or absent, and the next process that writes must remove all leftovers.
-Print the number of kills.
+A step is a call that opens, locks, makes, moves or deletes a file in the store. A kill leaves the
+files as they are at that step, so each state of the files is kept and checked: every run must be
+complete or absent, and the next process that writes must remove all leftovers. Print the number of
+states.
 
-    python every_step.py create|add|remove|edit|rebuild STORE TRACE [FIRST STRIDE]
+    python every_step.py create|add|remove|edit|rebuild STORE TRACE
+
+STORE has the runs `kept` and, for all operations but `create` and `add`, the run of TRACE. It may
+be changed by the operation, and by the checks.
 """
 
+import hashlib
 import json
 import os
 import shutil
-import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -33,9 +37,11 @@ STEPS = {
     "os.rmdir",
     "os.scandir",
 }
+RUN = "cpu_only-5412a757"
 
 operation, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-step, stride = map(int, sys.argv[4:] or (1, 1))
+states = path.with_name(f"{path.name}-states")
+Tree = frozenset[tuple[str, int, int]]  # names, sizes and times of the files in a directory
 
 
 def create() -> None:
@@ -47,16 +53,15 @@ def add() -> None:
 
 
 def remove() -> None:
-    with suppress(ingest.IngestError):  # the run may not exist
-        ingest.Store(path).remove("cpu_only-5412a757")
+    ingest.Store(path).remove(RUN)
 
 
 def edit() -> None:
-    upkeep.edit(ingest.Store(path), "cpu_only-5412a757", ingest.AddOptions(model="m", note="n"))
+    upkeep.edit(ingest.Store(path), RUN, ingest.AddOptions(model="m", note="n"))
 
 
 def rebuild() -> None:
-    upkeep.rebuild(ingest.Store(path), "cpu_only-5412a757")
+    upkeep.rebuild(ingest.Store(path), RUN)
 
 
 def check_complete() -> None:
@@ -66,34 +71,26 @@ def check_complete() -> None:
         assert {file.name for file in manifest.parent.iterdir()} == listed, manifest
     for table in sql.tables():
         connection.sql(f"SELECT count(COLUMNS(*)) FROM {table.name}").fetchall()
-    assert (
-        sorted(run_id for (run_id,) in connection.sql("SELECT run_id FROM run_overview").fetchall())
-        == ingest.Store(path).run_ids()
-    )
+    run_ids = ingest.Store(path).run_ids()
+    rows = connection.sql("SELECT run_id FROM run_overview").fetchall()
+    assert sorted(run_id for (run_id,) in rows) == run_ids
+    if operation in ("edit", "rebuild"):
+        assert RUN in run_ids
 
 
-def check_present() -> None:
-    assert "cpu_only-5412a757" in ingest.Store(path).run_ids()
+def write() -> None:
+    with suppress(ingest.IngestError):  # a store that was being created has no run
+        ingest.Store(path).remove("kept")
 
 
 def check_clean() -> None:
     assert is_at_rest(path), list(path.iterdir())
 
 
-def forked(action: Callable[[], None], kill_at: int = 0) -> int:
+def forked(action: Callable[[], None]) -> int:
     """Run `action` in a forked process, and return the exit code."""
     if child := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    seen = 0
-
-    def watch(event: str, arguments: tuple[object, ...]) -> None:
-        nonlocal seen
-        if event in STEPS or (event == "open" and str(path) in str(arguments[0])):
-            seen += 1
-            if seen == kill_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(watch)
     try:
         action()
     except BaseException:
@@ -102,22 +99,65 @@ def forked(action: Callable[[], None], kill_at: int = 0) -> int:
     os._exit(0)
 
 
-do, then = {
-    "create": (create, remove),
-    "add": (add, remove),
-    "remove": (remove, add),
-    "edit": (edit, check_present),
-    "rebuild": (rebuild, check_present),
-}[operation]
-kills = 0
-while (ended := forked(do, step)) == -signal.SIGKILL:
-    for action in (check_complete, then, check_clean, check_complete):
+def recorded() -> None:
+    """Run the operation. Keep each state of the files, in order."""
+    seen: set[Tree] = set()
+    is_recording = False
+
+    def record(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal is_recording
+        is_step = event in STEPS or (event == "open" and str(path) in str(arguments[0]))
+        if is_step and not is_recording:
+            is_recording = True  # which takes steps itself
+            if (state := tree(path)) not in seen:
+                seen.add(state)
+                kept = states / f"{len(seen):03}"
+                kept.mkdir()
+                with suppress(FileNotFoundError, shutil.Error):  # files deleted meanwhile
+                    shutil.copytree(path, kept / path.name)
+            is_recording = False
+
+    sys.addaudithook(record)
+    {"create": create, "add": add, "remove": remove, "edit": edit, "rebuild": rebuild}[operation]()
+
+
+def tree(directory: Path) -> Tree:
+    """Return what tells whether a file was added, changed, moved or deleted.
+
+    Tables of a run that is not complete do not count: no other process opens them.
+    """
+    found = set()
+    for file in directory.rglob("*"):
+        if not (file.suffix == ".parquet" and ".work-" in str(file)):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                stat = file.lstat()
+                found.add((str(file), stat.st_size, 0 if file.is_dir() else stat.st_mtime_ns))
+    return frozenset(found)
+
+
+def content() -> str:
+    """Return a digest of what readers see of the store, without leftovers of writers."""
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")):
+        name = str(file.relative_to(path))
+        if not name.startswith(".work-"):
+            digest.update(name.encode() + (file.read_bytes() if file.is_file() else b""))
+    return digest.hexdigest()
+
+
+checked: set[str] = set()
+states.mkdir()
+if forked(recorded):
+    sys.exit(f"{operation} failed")
+for state in sorted(states.iterdir()):
+    shutil.rmtree(path, ignore_errors=True)
+    if (state / path.name).exists():
+        (state / path.name).rename(path)
+    for action in (check_complete, write, check_clean, check_complete):
+        if action == check_complete and content() in checked:
+            continue
+        seen = content()
         if forked(action):
-            sys.exit(f"killed at step {step}: {action.__name__} failed")
-    if operation == "create":
-        shutil.rmtree(path)
-    kills += 1
-    step += stride
-if ended:
-    sys.exit(f"{operation} failed without a kill, after {kills} kills")
-print(kills)
+            sys.exit(f"state {state.name} of {operation}: {action.__name__} failed")
+        checked.add(seen)
+print(len(list(states.iterdir())))

@@ -21,20 +21,50 @@ pytestmark = pytest.mark.slow  # starts many processes
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "ingest", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+# Forks a process for each command, so that all begin at the same time.
+PROGRAM = """
+import json, os, sys, tempfile
+import duckdb, pyarrow.parquet
+from ingest.cli import commands, main
+
+processes = []
+for arguments in json.loads(sys.argv[1]):
+    texts = [tempfile.TemporaryFile("w+") for _ in range(2)]
+    process = os.fork()
+    if not process:
+        for descriptor, text in enumerate(texts, 1):
+            os.dup2(text.fileno(), descriptor)
+        sys.argv = ["ingest", *arguments]
+        code = 1
+        try:
+            main.main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    processes.append((process, texts))
+results = []
+for process, texts in processes:
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    for text in texts:
+        text.seek(0)
+    results.append([code, *(text.read() for text in texts)])
+print(json.dumps(results))
+"""
+
+
+def all_succeed(*commands: list[object]) -> list[str]:
+    """Run commands at the same time, each in a process. Return the output of each."""
+    arguments = json.dumps([[str(argument) for argument in command] for command in commands])
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, arguments], capture_output=True, text=True, check=True
     )
-
-
-def assert_all_succeed(processes: list[subprocess.Popen[str]]) -> list[str]:
-    """Wait for the processes, and return the output of each."""
-    results = [(*process.communicate(), process.returncode) for process in processes]
-    assert [(err, code) for _, err, code in results] == [("", 0)] * len(processes)
-    return [out for out, _, _ in results]
+    results = json.loads(done.stdout)
+    assert [(code, err) for code, _, err in results] == [(0, "")] * len(commands)
+    return [out for _, out, _ in results]
 
 
 @pytest.fixture
@@ -53,11 +83,10 @@ def test_concurrent_adds_of_the_same_content_make_one_run(
     trace: Callable[[int], Path], store: ingest.Store
 ) -> None:
     path = trace(0)
-    adding = [start("add", path, "--name", f"n{i}", "--store", store.path) for i in range(3)]
-    outs = assert_all_succeed(adding)
+    outs = all_succeed(*(["add", path, "--name", f"n{i}", "--store", store.path] for i in range(3)))
     [run_id] = store.run_ids()
-    assert sum(out.startswith(f"{run_id}  (") for out in outs) == 1
-    assert sum(f"already in the store as {run_id}" in out for out in outs) == 2
+    assert sum(out.startswith(f"{run_id}  (") for out in outs) == 1, outs
+    assert sum(f"already in the store as {run_id}" in out for out in outs) == 2, outs
 
 
 def test_processes_that_create_one_store_together_all_add_their_runs(
@@ -65,7 +94,7 @@ def test_processes_that_create_one_store_together_all_add_their_runs(
 ) -> None:
     store = tmp_path / "store"
     paths = [trace(number) for number in range(6)]
-    assert_all_succeed([start("add", path, "--store", store) for path in paths])
+    all_succeed(*(["add", path, "--store", store] for path in paths))
     assert [run_id.rpartition("-")[0] for run_id in ingest.Store(store).run_ids()] == [
         path.stem for path in paths
     ]
@@ -98,12 +127,8 @@ def test_readers_see_complete_runs_while_others_are_added_and_removed(
             )
             assert (kept, 1000) in rows
             assert {dur for _, dur in rows} <= {1000, 2000}
-        outs = assert_all_succeed(
-            [
-                start(*arguments, "--store", store.path)
-                for arguments in (["sql", "FROM ops"], ["list"], ["show", kept], ["top", kept])
-            ]
-        )
+        reading = (["sql", "FROM ops"], ["list"], ["show", kept], ["top", kept])
+        outs = all_succeed(*([*arguments, "--store", store.path] for arguments in reading))
     finally:
         over.set()
         for thread in changing:

@@ -11,7 +11,9 @@ import pytest
 
 import ingest
 from ingest import sql
+from tests.builders.events import host, kernel, op
 from tests.command import Command
+from tests.conftest import Traces
 
 DAMAGED, INTACT = "damaged", "intact"
 VIEWS = ("run_overview", "run_metrics", "step_parts", "advice", "trend")
@@ -40,12 +42,17 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.fixture(scope="module")
-def intact(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> ingest.Store:
-    """A store of two runs. Tests copy it."""
-    store = ingest.Store(tmp_path_factory.mktemp("intact") / "store")
-    for name, trace in ((DAMAGED, "alexnet_cuda_sync"), (INTACT, "mi300_torch_compile_triton")):
-        store.add(samples / "traces" / f"{trace}.json.gz", ingest.AddOptions(name=name))
-    return store
+def intact(shared_traces: Traces) -> ingest.Store:
+    """A store of two runs with device activities. Tests copy it."""
+    for name in (DAMAGED, INTACT):
+        events = [
+            host("ProfilerStep#1", "user_annotation", 0, 90),
+            op("aten::mm", 5, 30),
+            host("cudaLaunchKernel", "cuda_runtime", 10, 5, {"correlation": 1}),
+            kernel(name, 40, 20, correlation=1),
+        ]
+        shared_traces.store.add(shared_traces.write(events, name))
+    return shared_traces.store
 
 
 @pytest.fixture(scope="module")
@@ -143,10 +150,9 @@ def test_a_query_that_reads_a_damaged_file_of_the_right_size_leaves_the_run_out(
 
 
 def test_a_damaged_run_without_original_files_is_only_removed_on_request(
-    traces, command: Command
+    traces: Traces, command: Command
 ) -> None:
-    event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
-    trace = traces.write([event])
+    trace = traces.write([op("a")])
     others = traces.store.run_ids()
     run_id = traces.store.add(trace).run_id
     trace.unlink()
@@ -160,23 +166,20 @@ def test_a_damaged_run_without_original_files_is_only_removed_on_request(
 
 
 @pytest.mark.parametrize("name", ["catalog.duckdb", "index.parquet", "schema"])
-@pytest.mark.parametrize("content", [None, b"", b"no database"])
 def test_damaged_derived_files_are_written_again(
-    name: str,
-    content: bytes | None,
-    store: ingest.Store,
-    before: dict[str, int],
-    command: Command,
+    name: str, store: ingest.Store, before: dict[str, int], command: Command
 ) -> None:
-    if content is None:
-        (store.path / name).unlink()
-    else:
-        (store.path / name).write_bytes(content)
-    done = command("list")
-    assert (done.code, done.err) == (0, "")
-    assert rows(store.path) == before
-    with duckdb.connect(str(store.path / "catalog.duckdb"), read_only=True) as other:
-        assert other.execute("SELECT count(*) FROM runs").fetchall() == [(2,)]
+    for content in (None, b"", b"no database"):
+        if content is None:
+            (store.path / name).unlink()
+        else:
+            (store.path / name).write_bytes(content)
+        done = command("list")
+        assert (content, done.code, done.err) == (content, 0, "")
+        assert (content, rows(store.path)) == (content, before)
+        with duckdb.connect(str(store.path / "catalog.duckdb"), read_only=True) as other:
+            found = other.execute("SELECT count(*) FROM runs").fetchall()
+        assert (content, found) == (content, [(2,)])
 
 
 def test_lost_empty_tables_are_written_again(

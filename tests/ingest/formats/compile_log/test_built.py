@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import duckdb
 import pytest
 
 import ingest
@@ -20,27 +19,22 @@ from tests.builders.compile_logs import (
     span,
     trace,
 )
+from tests.builders.relations import Relations, Run, built
 from tests.command import Command
 from tests.ingest.formats.conftest import Load
 
 LOG = "flux_compiled_b2-rank0.compile.log.gz"
 REASON = "0/0: tensor 'x' size mismatch at index 0. expected 1, actual 2"
-Add = Callable[..., duckdb.DuckDBPyConnection]
+Add = Callable[..., Relations]
 CALLS = "SELECT region_id % 100, compile_id, graph_index, ordinal FROM compiled_calls ORDER BY 1, 4"
 
 
 @pytest.fixture
-def add(store: ingest.Store, tmp_path: Path) -> Add:
-    """A function that adds files (name and content) as a run and returns a connection to it."""
+def add() -> Add:
+    """A function that reads files (name and content) as a run and returns its relations."""
 
-    def added(labels: AddOptions | None = None, **files: str | bytes) -> duckdb.DuckDBPyConnection:
-        run = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
-        run.mkdir()
-        for name, content in files.items():
-            content = content.encode() if isinstance(content, str) else content
-            (run / name.replace("__", ".")).write_bytes(content)
-        store.add(run, labels)
-        return ingest.connect(store.path)
+    def added(**files: str | bytes) -> Relations:
+        return built(Run({name.replace("__", "."): content for name, content in files.items()}))
 
     return added
 
@@ -176,18 +170,13 @@ def test_a_cached_graph_without_provenance_has_a_warning(add: Add) -> None:
     ]
 
 
-def test_a_directory_of_torch_logs_is_one_run_with_several_ranks(
-    store: ingest.Store, tmp_path: Path
-) -> None:
-    directory = tmp_path / "TORCH_TRACE"
-    directory.mkdir()
+def test_a_directory_of_torch_logs_is_one_run_with_several_ranks(add: Add) -> None:
+    files = {}
     for rank in (0, 1):
         log = event("0/0", "B", "dynamo", 1e15) + event("0/0", "E", "dynamo", 1e15 + 1 + rank)
-        (directory / f"dedicated_log_torch_trace_rank_{rank}_x{7 - rank}.log").write_text(log)
+        files[f"dedicated_log_torch_trace_rank_{rank}_x{7 - rank}.log"] = log
     other = line({"compilation_metrics": {}, "rank": 2, "frame_id": 4, "frame_compile_id": 1})
-    (directory / "dedicated_log_torch_trace_zzz.log").write_text(other)
-    store.add(directory)
-    connection = ingest.connect(store.path)
+    connection = add(**files, **{"dedicated_log_torch_trace_zzz.log": other})
     assert connection.sql(
         "SELECT rank, compile_id, is_recompile, dur_ns FROM compilations ORDER BY rank"
     ).fetchall() == [(0, "0/0", False, 1000), (1, "0/0", False, 2000), (2, "4/1", True, None)]
@@ -270,9 +259,14 @@ def test_a_log_can_be_truncated_anywhere(load: Load) -> None:
     assert [source.status for source in load(*cuts)] == ["truncated"] * len(cuts)
 
 
-def test_a_log_without_an_intact_record_is_refused_with_one_line(add: Add) -> None:
-    with pytest.raises(ProfileError, match=r"run\d+/compile\.log: no records: not a compile log$"):
-        add(compile__log='V0101 00:00:00.000000 7 torch/some.py:1] {"str": [\n\t\n')
+def test_a_log_without_an_intact_record_is_refused_with_one_line(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    log = tmp_path / "run" / "compile.log"
+    log.write_text('V0101 00:00:00.000000 7 torch/some.py:1] {"str": [\n\t\n')
+    with pytest.raises(ProfileError, match=r"run/compile\.log: no records: not a compile log$"):
+        store.add(tmp_path / "run")
 
 
 def test_the_log_has_priority_over_run_json_which_has_priority_over_the_trace(add: Add) -> None:
@@ -319,10 +313,16 @@ def test_a_compilation_in_a_step_is_measured_and_one_between_steps_is_not(add: A
     ]
 
 
-def test_a_run_with_recompilations_in_measured_steps_is_flagged(add: Add, command: Command) -> None:
+def test_a_run_with_recompilations_in_measured_steps_is_flagged(
+    command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
     log = "".join(event("0/1", kind, "dynamo", 1e15 + at) for kind, at in (("B", 5), ("E", 15)))
     log += artifact("0/1", "recompile_reasons", REASON)
-    add(compile__log=log, trace__json=trace(span("aten::mm", 1e15, 50)))
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "compile.log").write_text(log)
+    (run / "trace.json").write_text(trace(span("aten::mm", 1e15, 50)))
+    store.add(run)
 
     heading, _, run = command("list").out.split("\n")[1:4]
     place = heading.index("recompiles") + len("recompiles")
@@ -334,7 +334,7 @@ def test_a_run_with_recompilations_in_measured_steps_is_flagged(add: Add, comman
     assert REASON in command("show", run_id).out
 
 
-def test_secrets_and_paths_are_redacted(add: Add) -> None:
+def test_secrets_and_paths_are_redacted(store: ingest.Store, tmp_path: Path) -> None:
     token = "hf_" + "a1B2" * 8
     log = graph("0/0", "a_0") + artifact(
         "0/0", "recompile_reasons", f"0/0: {token} in /home/me/x.py"
@@ -346,7 +346,9 @@ def test_secrets_and_paths_are_redacted(add: Add) -> None:
         "SELECT string_agg(k::VARCHAR || o::VARCHAR || c::VARCHAR) "
         "FROM compiled_kernels AS k, compiled_ops AS o, compilations AS c"
     )
-    connection = add(AddOptions(redact_paths=True), compile__log=log)
+    (tmp_path / "compile.log").write_text(log)
+    store.add(tmp_path / "compile.log", AddOptions(redact_paths=True))
+    connection = ingest.connect(store.path)
     (said,) = connection.sql(everything).fetchall()[0]
     assert token not in said
     assert "/home/me" not in said

@@ -12,6 +12,7 @@ import pytest
 import ingest
 from ingest.errors import ProfileError
 from tests.builders.events import op
+from tests.builders.relations import built
 
 RECORDING = """
 import sys, torch
@@ -58,12 +59,9 @@ def write(directory: Path, *nodes: str, pid: int = 1, name: str = "host.et.json"
     return path
 
 
-def nodes_in(store: ingest.Store, columns: str) -> list[tuple[Any, ...]]:
-    return (
-        ingest.connect(store.path)
-        .sql(f"SELECT {columns} FROM execution_trace_nodes ORDER BY source_id, node_id")
-        .fetchall()
-    )
+def nodes_in(run: Path, columns: str) -> list[tuple[Any, ...]]:
+    query = f"SELECT {columns} FROM execution_trace_nodes ORDER BY source_id, node_id"
+    return built(run).sql(query).fetchall()
 
 
 def test_nodes_and_operators_link_to_each_other(recorded: Path, store: ingest.Store) -> None:
@@ -101,14 +99,13 @@ def test_nodes_and_operators_link_to_each_other(recorded: Path, store: ingest.St
     assert any(schema and schema.startswith("aten::mm(Tensor self") for *_, schema in rows)
 
 
-def test_columns_of_a_node(store: ingest.Store, tmp_path: Path) -> None:
+def test_columns_of_a_node(tmp_path: Path) -> None:
     write(tmp_path, node(3, "aten::relu", 7, 2, op_schema="aten::relu(Tensor self) -> Tensor"))
     (tmp_path / "host.json").write_text(
         json.dumps([op("aten::relu", args={"Record function id": 7})])
     )
-    store.add(tmp_path)
     columns = "node_id, ctrl_deps, name, event_id, rf_id, scope, sequence, op_schema, inputs, "
-    assert nodes_in(store, columns + "input_shapes, input_types, input_strides, outputs") == [
+    assert nodes_in(tmp_path, columns + "input_shapes, input_types, input_strides, outputs") == [
         (
             *(3, 2, "aten::relu", 1_000_000_000_000, 7, 0, -1),
             "aten::relu(Tensor self) -> Tensor",
@@ -118,14 +115,13 @@ def test_columns_of_a_node(store: ingest.Store, tmp_path: Path) -> None:
     ]
 
 
-def test_node_numbers_are_separate_for_each_process(store: ingest.Store, tmp_path: Path) -> None:
+def test_node_numbers_are_separate_for_each_process(tmp_path: Path) -> None:
     for pid in (1, 2):
         write(tmp_path, node(2, "aten::mm", 7), pid=3 - pid, name=f"a{pid}.et.json")
         event = op("aten::mm", ts=pid, pid=pid, args={"Record function id": 7})
         (tmp_path / f"trace{pid}.json").write_text(json.dumps([event]))
     write(tmp_path, node(2, "aten::mm", 7), pid=99, name="of_another_process.et.json")
-    store.add(tmp_path)
-    linked = ingest.connect(store.path).sql(
+    linked = built(tmp_path).sql(
         "SELECT parse_filename(sources.path), ops.pid FROM execution_trace_nodes AS node "
         "INNER JOIN sources USING (run_id, source_id) "
         "LEFT JOIN ops USING (run_id, event_id) ORDER BY ALL"
@@ -137,18 +133,17 @@ def test_node_numbers_are_separate_for_each_process(store: ingest.Store, tmp_pat
     ]
 
 
-def test_a_node_without_its_operator(store: ingest.Store, tmp_path: Path) -> None:
+def test_a_node_without_its_operator(tmp_path: Path) -> None:
     write(tmp_path, node(2, "thread"), node(3, "aten::mm", 7), node(4, "aten::mm", 8))
     events = [op("aten::mm", args={"Record function id": 7}), op("aten::mm"), op("other")]
     events[2]["args"] = {"Record function id": 8}  # another call of the same number
     (tmp_path / "host.json").write_text(json.dumps(events))
-    store.add(tmp_path)
-    assert nodes_in(store, "rf_id, event_id") == [(0, None), (7, 10**12), (8, None)]
+    assert nodes_in(tmp_path, "rf_id, event_id") == [(0, None), (7, 10**12), (8, None)]
 
 
-def test_unescaped_names_are_read(store: ingest.Store, tmp_path: Path) -> None:
-    store.add(write(tmp_path, node(2, 'my "label", \n "id": 3'), node(3, "aten::mm")))
-    assert nodes_in(store, "name") == [('my "label", \n "id": 3',), ("aten::mm",)]
+def test_unescaped_names_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, node(2, 'my "label", \n "id": 3'), node(3, "aten::mm"))
+    assert nodes_in(path, "name") == [('my "label", \n "id": 3',), ("aten::mm",)]
 
 
 def test_damaged_files_keep_their_intact_nodes(store: ingest.Store, tmp_path: Path) -> None:
@@ -174,4 +169,5 @@ def test_a_run_without_execution_traces_has_no_nodes(store: ingest.Store, tmp_pa
     (tmp_path / "trace.json").write_text(json.dumps([op("aten::mm")]))
     run_id = store.add(tmp_path / "trace.json").run_id
     assert not (store.run_path(run_id) / "execution_trace_nodes.parquet").exists()
-    assert nodes_in(store, "*") == []
+    connection = ingest.connect(store.path)
+    assert connection.sql("FROM execution_trace_nodes").fetchall() == []

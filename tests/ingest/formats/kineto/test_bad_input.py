@@ -16,8 +16,7 @@ from benchmarks.fuzz import SAMPLES, Sample, damage_at_random, violations
 from ingest.formats import io
 from ingest.formats.kineto.chunks import LONG_PIECE
 from tests.builders.events import op
-from tests.conftest import Ranks
-from tests.ingest.formats.conftest import Load
+from tests.ingest.formats.conftest import Load, Ranks
 
 pytestmark = pytest.mark.slow  # hundreds of damaged files
 A, B, C = (json.dumps(op(name, i)) for i, name in enumerate("abc"))
@@ -266,7 +265,9 @@ def test_rows_and_drops_add_up_on_every_undamaged_sample(
 
 @pytest.mark.usefixtures("block_size")
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(name=st.sampled_from(SAMPLES), seed=st.integers(0, 2**32))
 @example(name="malformed/misc_badmeta.json", seed=13830)  # no event remains

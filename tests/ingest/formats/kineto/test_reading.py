@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,8 +12,8 @@ import ingest
 from ingest.errors import ProfileError
 from ingest.formats import io
 from tests.builders.events import op
-from tests.conftest import Ranks
-from tests.ingest.formats.conftest import Load
+from tests.builders.relations import Run, built
+from tests.ingest.formats.conftest import Load, Ranks
 from tests.samples import Samples
 
 ODD_NAME = 'a "quoted" }, {"ph": ] "traceEvents": [ \\ name'
@@ -83,9 +82,9 @@ def test_lists_of_objects_in_arguments_do_not_end_the_array(ranks: Ranks) -> Non
         assert rows == [("first", 10**18 + 1000), ("last", 10**18 + 3000)]
 
 
-def test_a_missing_comma_loses_nothing(traces: Any) -> None:
+def test_a_missing_comma_loses_nothing() -> None:
     a, b, c, d = (json.dumps(op(name, i, 1)) for i, name in enumerate("abcd"))
-    connection = traces.add(f'{{"traceEvents": [{a} {b}, {c}{d}]}}')
+    connection = built(Run({"trace.json": f'{{"traceEvents": [{a} {b}, {c}{d}]}}'}))
     assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
         *zip("abcd", strict=True)
     ]
@@ -111,13 +110,13 @@ def test_invalid_times_are_counted(ranks: Ranks) -> None:
         assert [json.loads(event) for (event,) in events] == [*map(json.loads, expected)], number
 
 
-def test_keys_without_a_column_are_kept_in_the_arguments(traces: Any) -> None:
+def test_keys_without_a_column_are_kept_in_the_arguments() -> None:
     events = [
         {**op("a", 1, 1, args={"b": 2}), "tts": 3, "id": "0x1"},
         {**op("c", 2, 1), "cname": "good"},
         {"ph": "f", "bp": "e", "id": 7, "pid": 1, "tid": 1, "ts": 3, "name": "ac2g", "cat": "ac2g"},
     ]
-    connection = traces.add(events)
+    connection = built(events)
     rows = connection.sql("SELECT args FROM events ORDER BY start_ns").fetchall()
     assert [json.loads(args) for (args,) in rows] == [
         {"event": {"tts": 3, "id": "0x1"}, "b": 2},
@@ -174,11 +173,10 @@ def test_times_have_a_resolution_of_one_nanosecond(ranks: Ranks) -> None:
     assert rows == [list(zip(each, durs, strict=True)) for each in starts]
 
 
-def test_long_durations_have_a_resolution_of_one_nanosecond(traces: Any) -> None:
+def test_long_durations_have_a_resolution_of_one_nanosecond() -> None:
     durs = [end - ns for end in (2**42, 2**49, 10**15) for ns in range(1, 20)]
-    rows = traces.add(timed(range(len(durs)), durs)).sql(
-        "SELECT dur_ns FROM events ORDER BY start_ns"
-    )
+    content = timed(range(len(durs)), durs)
+    rows = built(Run({"trace.json": content})).sql("SELECT dur_ns FROM events ORDER BY start_ns")
     assert rows.fetchall() == [(dur,) for dur in durs]
 
 
@@ -235,9 +233,9 @@ def test_a_damaged_compressed_sample_keeps_events_before_the_damage(
     assert "damaged" in damaged.message("truncated")
 
 
-def test_only_an_event_that_is_not_json_is_dropped(traces: Any) -> None:
+def test_only_an_event_that_is_not_json_is_dropped() -> None:
     broken = json.dumps(EVENTS).replace('"short"', "sh")
-    connection = traces.add(broken)
+    connection = built(Run({"trace.json": broken}))
     assert connection.sql("SELECT name FROM events ORDER BY start_ns").fetchall() == [
         (ODD_NAME,),
         ("last",),
@@ -252,9 +250,9 @@ def test_only_an_event_that_is_not_json_is_dropped(traces: Any) -> None:
     ]
 
 
-def test_unescaped_quotes_and_control_characters_are_repaired(traces: Any) -> None:
+def test_unescaped_quotes_and_control_characters_are_repaired() -> None:
     broken = json.dumps(EVENTS, indent=1).replace('"short"', '"sh"o\trt \\\\" \\""')
-    connection = traces.add(broken)
+    connection = built(Run({"trace.json": broken}))
     assert connection.sql("SELECT name FROM events WHERE start_ns = 2000").fetchall() == [
         ('sh"o rt \\" "',)
     ]

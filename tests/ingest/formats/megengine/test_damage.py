@@ -10,8 +10,9 @@ import pytest
 import ingest
 from tests.builders.events import host
 from tests.builders.megengine import CPU, THREAD, Opr, profile
-from tests.conftest import Ranks, Traces
-from tests.ingest.formats.conftest import Load
+from tests.builders.relations import Run, built
+from tests.conftest import Traces
+from tests.ingest.formats.conftest import Load, Ranks
 
 NAME = "prof_async"
 PIECES = '{}[]",:xyz019\\'
@@ -126,27 +127,16 @@ def test_invalid_times_are_kept_as_other_events(load: Load) -> None:
     assert (source.complete, sum(source.other.values())) == (0, 4)
 
 
-def test_a_profile_next_to_a_trace_has_another_rank(
-    samples: Path, store: ingest.Store, tmp_path: Path
-) -> None:
+def test_a_profile_next_to_a_trace_has_another_rank(samples: Path) -> None:
     """The trace has steps, and the profile has none."""
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "net.json").write_bytes((samples / "megengine" / "prof_net3.json").read_bytes())
-    (run / "trace_rank0.json").write_text(json.dumps(TRACE))
-    store.add(run)
-    rows = ingest.connect(store.path).sql("SELECT kind, rank FROM sources ORDER BY kind")
-    assert rows.fetchall() == [("kineto", 0), ("megengine", 1)]
+    content = (samples / "megengine" / "prof_net3.json").read_bytes()
+    found = built(Run({"net.json": content, "trace_rank0.json": TRACE}))
+    rows = found.sql("SELECT kind, rank FROM sources ORDER BY kind").fetchall()
+    assert rows == [("kineto", 0), ("megengine", 1)]
 
 
-def test_files_of_the_same_rank_need_not_all_have_steps(
-    samples: Path, store: ingest.Store, tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    (run / "net-rank0.json").write_bytes((samples / "megengine" / "prof_net3.json").read_bytes())
-    (run / "trace-rank0.json").write_text(json.dumps(TRACE))
-    store.add(run)
-    connection = ingest.connect(store.path)
-    [(ops,)] = connection.sql("SELECT count(*) FROM ops WHERE tid = 'interpreter'").fetchall()
-    assert ops == 42
+def test_files_of_the_same_rank_need_not_all_have_steps(samples: Path) -> None:
+    content = (samples / "megengine" / "prof_net3.json").read_bytes()
+    found = built(Run({"net-rank0.json": content, "trace-rank0.json": TRACE}))
+    rows = found.sql("SELECT count(*) FROM ops WHERE tid = 'interpreter'").fetchall()
+    assert rows == [(42,)]

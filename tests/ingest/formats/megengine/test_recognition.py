@@ -13,8 +13,7 @@ from ingest.formats import Source
 from ingest.inputs import read_run_input
 from tests.builders.events import op
 from tests.builders.megengine import CPU, THREAD, Opr, content
-from tests.conftest import Ranks
-from tests.ingest.formats.conftest import Load
+from tests.ingest.formats.conftest import Load, Ranks
 from tests.samples import MEGENGINE
 
 WHOLE = content(

@@ -5,6 +5,7 @@ from typing import Any
 
 import ingest
 from tests.builders.megengine import CPU, GPU, THREAD, Opr, content, profile
+from tests.builders.relations import Run, built
 from tests.conftest import Traces
 
 TOKEN = "hf_" + "a1B2" * 8
@@ -40,8 +41,8 @@ def imperative() -> dict[str, Any]:
     }
 
 
-def test_an_imperative_dump_is_read(traces: Traces) -> None:
-    connection = traces.add(json.dumps(imperative(), indent=2))
+def test_an_imperative_dump_is_read() -> None:
+    connection = built(Run({"trace.json": json.dumps(imperative(), indent=2)}))
     assert connection.sql(
         "SELECT kind, status, events, complete_events, warning_codes, warnings FROM sources"
     ).fetchall() == [
@@ -79,7 +80,7 @@ def test_an_imperative_dump_can_be_analysed(traces: Traces, command: Any) -> Non
     assert (row["computation"], row["memory"], row["flops"]) == (96, 48, 96)
 
 
-def test_layers_of_tensorrt_are_in_a_table(traces: Traces) -> None:
+def test_layers_of_tensorrt_are_in_a_table() -> None:
     layers = [
         ["conv1 + relu", 0.25],
         ["pool", 1],
@@ -94,7 +95,7 @@ def test_layers_of_tensorrt_are_in_a_table(traces: Traces) -> None:
         Opr("5", "TensorRT", device={GPU: (2, 2, 3)}, host={THREAD: (1, 1, 2)}),
         layers={"5": [["fc", 0.5]], "3": layers, "4": [["of no operator", 2]]},
     )
-    connection = traces.add(whole)
+    connection = built(Run({"trace.json": whole}))
     assert connection.sql(
         "SELECT opr_id, ordinal, name, dur_ns FROM megengine_layers ORDER BY opr_id, ordinal"
     ).fetchall() == [

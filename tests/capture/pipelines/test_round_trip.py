@@ -37,7 +37,8 @@ def test_an_eager_run_is_ingested(captured: Captured, store):
     assert (version, ranks) == (run["framework_version"], 1)
     steps = connection.sql("SELECT step, dur_ns FROM steps ORDER BY step").fetchall()
     assert [step for step, _ in steps] == list(range(run["steps"]))
-    assert [ns for _, ns in steps] == pytest.approx(run["profiled_step_times_ns"], rel=0.2)
+    marked_ns = [step["dur"] * 1000 for step in captured.named(r"ProfilerStep#\d+")]
+    assert [ns for _, ns in steps] == pytest.approx(marked_ns, abs=1000)
     [(ok,)] = connection.sql(
         "SELECT count(*) FROM sources WHERE kind = 'kineto' AND status = 'ok' AND warnings = []"
     ).fetchall()
@@ -216,22 +217,3 @@ def test_a_recompilation_has_its_reason_and_times(recompiled: Captured, store):
         "SELECT compilations, recompiles FROM run_overview"
     ).fetchall()
     assert (compilations, recompiles) == (1, 1)
-
-
-def test_a_compilation_in_a_wait_step_is_not_measured(with_torch, store, tmp_path):
-    script = tmp_path / "waits.py"
-    script.write_text(
-        "import torch\nmodel = torch.compile(torch.nn.Linear(4, 4), backend='aot_eager')\n"
-        "for _ in range(4): model(torch.ones(2, 4))"
-    )
-    schedule = ["--profile-wait", "1", "--profile-warmup", "0", "--profile-active", "2"]
-    done = with_torch(
-        *("-m", "capture", "run", *schedule, "--out", "run", "--", str(script)), cwd=tmp_path
-    )
-
-    assert done.returncode == 0, done.stderr
-    captured = Captured.read(tmp_path / "run")
-    assert captured.steps == ["ProfilerStep#1", "ProfilerStep#2"]
-    [compilation] = captured.run["compilation"]["compilations"]
-    rows = added(tmp_path / "run", store).sql("SELECT is_in_measured_step FROM compilations")
-    assert (compilation["in_measured_run"], rows.fetchall()) == (False, [(False,)])

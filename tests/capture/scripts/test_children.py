@@ -1,14 +1,14 @@
 """`capture run` records the processes that a program starts."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.capture.captured import Captured, Finished, events
+from tests.capture.captured import Captured, events
+from tests.capture.processes import Finished, in_a_new_process
 
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
@@ -18,19 +18,6 @@ model = torch.nn.Linear(4, 4)
 def work(calls):
     for _ in range(calls): model(torch.ones(2, 4))
 """
-
-
-def in_a_new_process(*arguments: str, cwd: Path, **environment: str) -> Finished:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 def run(
@@ -211,8 +198,13 @@ def test_a_process_starts_under_a_long_command_line(tmp_path):
 
 def test_signals_are_passed_on_to_a_command(tmp_path):
     script = (
-        "import os, signal, time\n"
-        "try: os.kill(os.getppid(), signal.SIGINT); time.sleep(60)\n"
+        "import os, re, signal, time\n"
+        "def passes_on():\n"
+        "    status = open(f'/proc/{os.getppid()}/status').read()\n"
+        "    handled = int(re.search(r'SigCgt:\\s*(\\w+)', status)[1], 16)\n"
+        "    return handled >> (signal.SIGUSR2 - 1) & 1\n"  # this handler is the last one
+        "while not passes_on(): time.sleep(0.01)\n"
+        "try: os.kill(os.getppid(), signal.SIGINT); time.sleep(600)\n"
         "except KeyboardInterrupt: print('stopped'); raise SystemExit(3)\n"
     )
     done = run(tmp_path, script, "python", "-B", "mine.py")

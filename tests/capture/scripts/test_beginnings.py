@@ -1,0 +1,177 @@
+"""When `capture run` begins and ends a recording, and what its steps are."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.capture.captured import Captured
+from tests.capture.processes import Finished
+
+pytestmark = pytest.mark.usefixtures("capture_extra")
+
+
+def test_calls_of_a_model_in_a_loop_are_steps(with_torch, tmp_path):
+    (tmp_path / "infer.py").write_text(
+        "import torch\nmodel = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
+        "for _ in range(6): model(torch.ones(2, 4))"
+    )
+    schedule = ["--profile-wait", "1", "--profile-warmup", "1", "--profile-active", "2"]
+    done = with_torch(
+        *("-m", "capture", "run", *schedule, "--out", "run", "--", "infer.py"), cwd=tmp_path
+    )
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.steps == ["ProfilerStep#2", "ProfilerStep#3"]
+    assert len(captured.named("aten::linear")) == 2
+    assert captured.run["steps_from"] == "calls"
+
+
+@pytest.mark.parametrize(("flags", "linears"), [([], 10), (["--from-start"], 20)])
+def test_a_recording_ends_after_enough_steps(flags, linears, with_torch, tmp_path):
+    (tmp_path / "infer.py").write_text(
+        "import torch\nmodel = torch.nn.Linear(4, 4)\n"
+        "for _ in range(20): model(torch.ones(2, 4))\nprint('done')"
+    )
+    done = with_torch(
+        "-m", "capture", "run", *flags, "--out", "run", "--", "infer.py", cwd=tmp_path
+    )
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert len(captured.named("aten::linear")) == linears
+    assert ("steps without a compilation" in done.stderr) == (not flags)
+    if not flags:
+        assert len(captured.run["profiled_step_times_ns"]) == 10
+        assert "steps       10 (calls)" in done.stderr
+
+
+def test_the_optimizer_defines_steps_even_after_earlier_calls(with_torch, tmp_path):
+    """The program accumulates gradients: four calls make a step."""
+    (tmp_path / "accumulates.py").write_text(
+        "import torch\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for n in range(12):\n"
+        "    model(torch.ones(2, 4)).sum().backward()\n"
+        "    if n % 4 == 3: optimizer.step()"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "accumulates.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.run["steps_from"] == "optimizer"
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(3)]
+    assert len(captured.run["profiled_step_times_ns"]) == 3
+
+
+@pytest.mark.parametrize(("before", "steps"), [("", 6), ("model(torch.ones(2, 4))", 7)])
+def test_each_denoising_step_is_a_step(before, steps, with_torch, tmp_path):
+    """The test uses a stand-in for diffusers. Work before its import is a separate step."""
+    module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
+    module.parent.mkdir(parents=True)
+    for folder in (module.parent, module.parent.parent):
+        (folder / "__init__.py").touch()
+    module.write_text(
+        "class DiffusionPipeline:\n"
+        "    def progress_bar(self, iterable): return iterable\n"
+        "    def __call__(self, model, x):\n"
+        "        for _ in self.progress_bar(range(3)): x = model(x)\n"
+    )
+    (tmp_path / "late.py").write_text(
+        f"import torch\nmodel = torch.nn.Linear(4, 4)\n{before}\n"
+        "from diffusers.pipelines.pipeline_utils import DiffusionPipeline\n"
+        "for _ in range(2): DiffusionPipeline()(model, torch.ones(2, 4))\n"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "late.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(steps)]
+    assert len(captured.named("pipeline: DiffusionPipeline")) == 2
+    assert len(captured.named("aten::linear")) == steps
+    assert captured.run["steps_from"] == "denoising"
+
+
+def test_a_capture_profiler_in_the_program_takes_over(with_torch, tmp_path):
+    (tmp_path / "ours.py").write_text(
+        "import torch, capture\nmodel = torch.nn.Linear(4, 4)\nmodel(torch.ones(2, 4))\n"
+        "with capture.Profiler(output_dir='theirs'): model(torch.ones(2, 4))"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "ours.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    for directory in ("run", "theirs"):
+        assert len(Captured.read(tmp_path / directory).named("aten::linear")) == 1
+    assert f"ingest add {tmp_path / 'run'} {tmp_path / 'theirs'}" in done.stderr
+
+
+def test_recording_begins_after_a_capture_profiler_that_waits(with_torch, tmp_path):
+    (tmp_path / "waits.py").write_text(
+        "import torch, capture\nmodel = torch.nn.Linear(4, 4)\n"
+        "with capture.Profiler(output_dir='theirs', wait=2, warmup=1, active=1) as profiler:\n"
+        "    for _ in range(15):\n        model(torch.ones(2, 4))\n        profiler.step()\n"
+        "for _ in range(4): model(torch.ones(2, 4))\n"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "waits.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert len(Captured.read(tmp_path / "theirs").named("aten::linear")) == 1
+    assert len(Captured.read(tmp_path / "run").named("aten::linear")) == 4
+
+
+def test_a_run_of_a_capture_profiler_alone_is_a_success(with_torch, tmp_path):
+    """In another process, too."""
+    (tmp_path / "forks.py").write_text(
+        "import os, torch, capture\n"
+        "if os.fork() == 0:\n"
+        "    with capture.Profiler(output_dir='theirs'): torch.ones(2).cumsum(0)\n"
+        "    os._exit(0)\n"
+        "os.wait()"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "forks.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert f"next        ingest add {tmp_path / 'theirs'}\n" in done.stderr
+    assert Captured.read(tmp_path / "theirs").named("aten::cumsum")
+
+
+def with_frequent_checks(run_python, script: str, directory: Path) -> Finished:
+    """Run `capture run` on a script, with 20 checks of its memory per second instead of one."""
+    (directory / "often.py").write_text(
+        "from capture.cli.main import main\nfrom capture.scripts import size_limit\n"
+        f"size_limit.PERIOD_S = 0.05\nmain(['run', '--out', 'run', '--', '{script}'])"
+    )
+    return run_python("often.py", cwd=directory)
+
+
+def test_a_recording_ends_if_the_process_grows(with_torch, tmp_path):
+    (tmp_path / "grows.py").write_text(
+        "import time, torch\nheld = []\ntorch.nn.Linear(4, 4)(torch.ones(2, 4))\n"
+        "while torch.autograd.profiler._is_profiler_enabled and len(held) < 200:\n"
+        "    held.append(bytearray(10 << 20))\n    time.sleep(0.05)\n"
+        "torch.ones(3).cumsum(0)\nprint('done')"
+    )
+    done = with_frequent_checks(with_torch, "grows.py", tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "the process has grown by 100 MiB" in done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.named("aten::linear")
+    assert not captured.named("aten::cumsum")
+
+
+def test_memory_that_a_compilation_takes_does_not_end_the_recording(with_torch, tmp_path):
+    (tmp_path / "compiled.py").write_text(
+        "import time, torch\nheld = []\n"
+        "def backend(graph, inputs):\n"
+        "    for _ in range(15):\n"
+        "        held.append(bytearray(20 << 20))\n        time.sleep(0.05)\n"
+        "    return graph.forward\n"
+        "model = torch.compile(torch.nn.Linear(4, 4), backend=backend)\n"
+        "for _ in range(3):\n    model(torch.ones(2, 4))\n    time.sleep(0.3)"
+    )
+    done = with_frequent_checks(with_torch, "compiled.py", tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "the recording ends here" not in done.stderr
+    assert len(Captured.read(tmp_path / "run").named("Torch-Compiled Region: 0/0")) == 3

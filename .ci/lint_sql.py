@@ -29,6 +29,8 @@ def main(directory: Path, passed: Path) -> int:
     files = [file for file, digest in digests.items() if digest not in before]
     violations = linted(files) if files else {}
     for file in files:
+        if file not in violations:
+            sys.exit(f"{file}: sqlfluff did not lint it")
         for each in violations[file]:
             place = f"{file}:{each['start_line_no']}:{each['start_line_pos']}"
             print(f"{place}: {each['code']} {each['description']}")

@@ -1,4 +1,4 @@
-"""Directories of files that are the same for all stores of a version, cached for the user.
+"""Directories that depend only on tracehouse's version, cached for each user.
 
 $XDG_CACHE_HOME/tracehouse/<version>-<name>/     `~/.cache` if the variable is not set
 """
@@ -23,8 +23,8 @@ def cached(name: str, version: str, write: Callable[[Path], None]) -> Iterator[P
     Its content must depend on nothing but `version`. If the user has no writable cache, the
     directory exists only in the `with` block.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tracehouse"
-    directory = cache / f"{version}-{name}"
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    directory = Path(home) / "tracehouse" / f"{version}-{name}"
     if _is_intact(directory):
         with suppress(OSError):
             os.utime(directory)
@@ -42,6 +42,8 @@ def cached(name: str, version: str, write: Callable[[Path], None]) -> Iterator[P
 
 def _add_to_cache(new: Path, directory: Path) -> None:
     """Copy a directory into the cache atomically, and remove cached directories not used lately."""
+    if _is_intact(directory):  # another process was faster
+        return
     cache = directory.parent
     cache.mkdir(parents=True, exist_ok=True)
     for path in cache.iterdir():
@@ -57,10 +59,9 @@ def _add_to_cache(new: Path, directory: Path) -> None:
 def _is_intact(directory: Path) -> bool:
     """Return whether all files have their sizes. Users and power cuts may truncate caches."""
     try:
-        recorded = json.loads((directory / FILES).read_text(encoding="utf-8"))
+        return bool(_sizes(directory) == json.loads((directory / FILES).read_text("utf-8")))
     except (OSError, ValueError):
         return False
-    return bool(_sizes(directory) == recorded)
 
 
 def _sizes(directory: Path) -> dict[str, int]:

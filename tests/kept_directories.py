@@ -3,11 +3,13 @@
 import json
 import os
 import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 
 LISTING = "listing.json"
 VERSIONS = 3  # of each name
+DAY_S = 86_400
 
 
 class KeptDirectories:
@@ -49,6 +51,8 @@ class KeptDirectories:
         prefix, found = f"{name}-", []
         with suppress(OSError):
             for each in self.path.iterdir():
+                if each.name.startswith(".") and time.time() - each.stat().st_mtime > DAY_S:
+                    shutil.rmtree(each, ignore_errors=True)  # its process was killed
                 if each.name.startswith(prefix) and "-" not in each.name.removeprefix(prefix):
                     found.append((each.stat().st_mtime_ns, each))
         for _, old in sorted(found, reverse=True)[VERSIONS:]:

@@ -57,7 +57,9 @@ def known_seconds(config: pytest.Config) -> dict[str, float]:
 
 
 def _keep_seconds(config: pytest.Config, seconds: dict[str, float]) -> None:
-    is_whole = not (config.option.keyword or config.option.markexpr)
+    is_whole = not (
+        config.option.keyword or config.option.markexpr or config.args_source.name == "ARGS"
+    )
     if is_whole and config.getoption("numprocesses", None) and config.cache:
         config.cache.set(SECONDS, known_seconds(config) | seconds)
 

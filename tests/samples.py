@@ -126,9 +126,10 @@ class Samples:
 def _code() -> str:
     """Return a digest of the versions and the files that decide what a run contains.
 
-    Views do not, unless the index has their rows: its version says so.
+    Views do not, unless the store or its index keeps their rows.
     """
-    digest = hashlib.sha256(f"{duckdb.__version__} {sql.index_version()}".encode())
+    kept = [duckdb.__version__, sql.index_version(), *sql.definitions_of_run()]
+    digest = hashlib.sha256("\n".join(kept).encode())
     package = Path(ingest.__file__).parent
     for folder in ("", *PACKAGES, "store", "sql"):
         for file in sorted((package / folder).glob("**/*" if folder else "*")):

@@ -36,10 +36,10 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
     texts: Texts = {}
-    is_small = sum(rows.values()) <= FEW
-    if is_small:
+    has_few_rows = sum(rows.values()) <= FEW
+    if has_few_rows:
         connection.execute("SET disabled_optimizers = 'join_order'")
-        texts = _texts(connection, {name for name in staged if rows[name]})
+        texts = texts_of(connection, {name for name in staged if rows[name]})
     empty = {name for name in staged if not rows[name]}
     known = set(staged)
     waiting = list(tasks())
@@ -48,10 +48,10 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
         while waiting or running:
             while len(running) < workers and (task := _next(waiting, known)):
                 waiting.remove(task)
-                if _holds(task.nodes[0].empty_if, empty, texts):
+                if holds(task.nodes[0].empty_if, empty, texts):
                     known |= task.names
                     empty |= task.names
-                elif task.is_view(is_small):
+                elif task.is_view(has_few_rows):
                     known |= task.names
                 else:
                     running[statements.submit(_fill, task)] = task
@@ -66,7 +66,7 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
 
 
 class Task(NamedTuple):
-    """Relations whose rows are known together: a single one, or those that a Python step fills."""
+    """Relations that are filled together: a single one, or those that a step in Python fills."""
 
     nodes: tuple[sql.Node, ...]
     reads: frozenset[str]
@@ -75,10 +75,10 @@ class Task(NamedTuple):
     def names(self) -> set[str]:
         return {node.name for node in self.nodes}
 
-    def is_view(self, is_small: bool) -> bool:
+    def is_view(self, has_few_rows: bool) -> bool:
         file = sql.files()[self.nodes[0].name]
         is_table = file.materialised or file.stored or file.filled_by
-        return not (is_table or (is_small and file.materialised_if_small))
+        return not (is_table or (has_few_rows and file.materialised_if_small))
 
 
 @cache
@@ -125,7 +125,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, task: Task) -> set[str]:
     return {name for name, rows in counts if not rows}
 
 
-def _texts(connection: duckdb.DuckDBPyConnection, tables: set[str]) -> Texts:
+def texts_of(connection: duckdb.DuckDBPyConnection, tables: set[str]) -> Texts:
     """Return which of the texts that conditions for being empty name are in columns of `tables`."""
     texts: Texts = {(table, column): set() for table, column in _named_texts() if table in tables}
     query = " UNION ALL ".join(
@@ -159,7 +159,7 @@ def _named_texts() -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def _holds(condition: sql.Condition, empty: set[str], texts: Texts) -> bool:
+def holds(condition: sql.Condition, empty: set[str], texts: Texts) -> bool:
     """Return whether a condition for being empty holds.
 
     `empty`: relations known to be empty. `texts`: texts of known columns.
@@ -172,5 +172,5 @@ def _holds(condition: sql.Condition, empty: set[str], texts: Texts) -> bool:
     if word == "without":
         table, column, *needed = parts
         return (table, column) in texts and texts[table, column].isdisjoint(needed)
-    holds = [_holds(part, empty, texts) for part in parts]
-    return any(holds) if word == "any" else all(holds)
+    held = [holds(part, empty, texts) for part in parts]
+    return any(held) if word == "any" else all(held)

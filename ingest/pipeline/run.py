@@ -30,8 +30,8 @@ from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
-WORKERS = 2  # statements at a time for small runs; larger runs would run out of memory
-SMALL_BYTES = 4 << 20  # of files on disk
+WORKERS = 2  # statements at a time, because planning a statement keeps one processor busy
+SMALL_BYTES = 4 << 20  # of files on disk; with larger ones, statements share too little memory
 
 
 @dataclass

@@ -1,13 +1,14 @@
 """The scratch database of a run, copied from a template.
 
 To define its macros, views and tables takes longer than adding a small trace. The template also has
-views for the statements that fill the tables, so that nothing of them is parsed again.
+views for the statements that fill the tables, so that DuckDB need not parse these again.
 """
 
 import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -24,8 +25,17 @@ def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
 
     It has all macros and views, and all tables, without rows. `config` are DuckDB's settings.
     """
-    with cached("scratch", _version(), _write_template) as directory:
-        shutil.copyfile(directory / TEMPLATE, file)
+    try:
+        with cached("scratch", _version(), _write_template) as directory:
+            return _copied(directory, file, config)
+    except (duckdb.Error, FileNotFoundError):  # the cached template is damaged or was deleted
+        with TemporaryDirectory(prefix="tracehouse-") as directory:
+            _write_template(Path(directory))
+            return _copied(Path(directory), file, config)
+
+
+def _copied(directory: Path, file: Path, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    shutil.copyfile(directory / TEMPLATE, file)
     connection = duckdb.connect(str(file), config=config)
     connection.execute("SET enable_progress_bar = false")
     connection.execute("SET fsync_mode = 'NONE'")  # nobody reads the file after a crash
@@ -35,7 +45,7 @@ def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
 
 @cache
 def _version() -> str:
-    return sql.digest([sql.logic_version(), sql.index_version(), duckdb.__version__])
+    return sql.digest([*_statements(), duckdb.__version__])
 
 
 def _write_template(directory: Path) -> None:

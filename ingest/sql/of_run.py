@@ -1,7 +1,7 @@
 """Views of the catalog over the scratch database of a run.
 
-The store keeps the rows of some views, which read other views of the catalog. In the schema
-`of_run`, these read the run's tables with an empty `run_id`.
+The store keeps the rows of some views. The schema `of_run` has these views, and the views that they
+read, over the run's tables with an empty `run_id`.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -23,8 +23,8 @@ def read_by(
 ) -> list[str]:
     """Return what relations of the catalog read, directly or not, without these, in order.
 
-    `reads`: what each object of the catalog reads, in the catalog's order. What a table reads is
-    left out, unless it is one of the stored views `computed`.
+    `reads`: what each object of the catalog reads, in the catalog's order. What tables and stored
+    views read is left out, except what the stored views `computed` read.
     """
     needed: set[str] = set()
     waiting = [read for name in wanted for read in reads[name]]

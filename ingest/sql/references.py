@@ -1,7 +1,7 @@
 """The relations that each SQL file reads, and when its result is empty, from DuckDB's parse trees.
 
-A relation is empty if an input from which it needs a row is empty, or if no row of a staged table
-has a value that it needs. This condition is a relation's name, `["without", table, column, value,
+A relation is empty if an input from which it needs a row is empty, or if a filter needs a text that
+no row of a staged table has. This condition is a relation's name, `["without", table, column, text,
 …]`, `["any", …]`, `["all", …]`, True or False. If the condition is unknown, it is False.
 """
 
@@ -192,8 +192,11 @@ class Reader:
         if len(names) != 1 or names[0] in (scope or {}):
             return None
         (name,) = names
-        if self._files[name].kind == "staged":
-            return name, column
+        if not (file := self._files.get(name)):
+            return None
+        if file.kind == "staged":
+            is_text = re.search(rf"\b{column} VARCHAR\b", file.body)
+            return (name, column) if is_text else None
         if not (tree := self._trees.get(name)) or tree["type"] != "SELECT_NODE":
             return None
         for selected in tree["select_list"]:

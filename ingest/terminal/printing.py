@@ -8,7 +8,7 @@ from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 
@@ -131,10 +131,10 @@ def write_query(
         raise QueryError(str(error).strip()) from error
     if isinstance(formed, bytes):
         sys.stdout.buffer.write(formed)
-    elif isinstance(formed, Iterable):
-        sys.stdout.writelines(formed)
-    else:
+    elif output_format == "table":
         results().print(formed)
+    else:
+        sys.stdout.writelines(cast("Iterable[str]", formed))
 
 
 def _formed(

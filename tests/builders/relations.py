@@ -7,7 +7,7 @@ creates only what a query reads, and writes no Parquet files, index or catalog.
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from ingest import AddOptions, sql
 from ingest.formats import Source
 from ingest.inputs import read_run_input
 from ingest.pipeline import stage_run, utc_now
-from ingest.pipeline.build import STEPS
+from ingest.pipeline.build import STEPS, holds, tasks_of, texts_of
 from ingest.store.catalog import UNSOUND
 from tests.builders.events import Event
 
@@ -141,7 +141,6 @@ class _Scratch:
         self.connection.execute("SET disabled_optimizers = 'join_order'")
         self._created: set[str] = set()
         self._empty: set[str] = set()
-        self._known_texts: dict[tuple[str, str], set[object]] = {}
         staged = [file.name for file in sql.of_kind("staged")]
         for node in (*_closure("scratch", FROM_PYTHON), *_closure("scratch", tuple(staged))):
             self._define(node)
@@ -152,6 +151,7 @@ class _Scratch:
             self.sources = read.sources
         rows = dict(self.connection.execute(sql.row_counts(staged)).fetchall())
         self._empty = {name for name in staged if not rows[name]}
+        self._texts = texts_of(self.connection, set(staged) - self._empty)
 
     def rows(self, names: Sequence[str]) -> list[tuple[str, Any]]:
         """Create these relations. Return those that may have rows, with their rows."""
@@ -171,10 +171,14 @@ class _Scratch:
 
     def _create(self, names: Sequence[str]) -> None:
         """Create relations and what they read. Those without rows are created empty."""
-        for nodes in _tasks(_closure("scratch", tuple(names))):
+        needed = _closure("scratch", tuple(names))
+        for node in needed:
+            if sql.files()[node.name].kind == "macros" and node.name not in self._created:
+                self._define(node)
+        for nodes, *_ in tasks_of(needed):
             if nodes[0].name in self._created:
                 continue
-            if self._holds(nodes[0].empty_if):
+            if holds(nodes[0].empty_if, self._empty, self._texts):
                 for node in nodes:
                     self.connection.execute(node.ddl)
                 self._created |= {node.name for node in nodes}
@@ -185,35 +189,6 @@ class _Scratch:
             if filling := sql.files()[nodes[0].name].filled_by:
                 fills = tuple(node.name for node in nodes)
                 STEPS[filling.step](self.connection, filling.reads, fills)
-
-    def _holds(self, condition: sql.Condition) -> bool:
-        """Return whether a condition for being empty holds."""
-        if isinstance(condition, bool):
-            return condition
-        if isinstance(condition, str):
-            return condition in self._empty
-        word, *parts = condition
-        if word == "without":
-            table, column, *texts = parts
-            return self._texts(str(table), str(column)).isdisjoint(texts)
-        combine: Callable[[Iterable[bool]], bool] = any if word == "any" else all
-        return combine(map(self._holds, parts))
-
-    def _texts(self, table: str, column: str) -> set[object]:
-        """Return the different texts in a column of a staged table."""
-        if (table, column) not in self._known_texts:
-            rows = self.connection.execute(f"SELECT DISTINCT {column} FROM {table}").fetchall()
-            self._known_texts[table, column] = {text for (text,) in rows}
-        return self._known_texts[table, column]
-
-
-def _tasks(needed: Iterable[sql.Node]) -> list[list[sql.Node]]:
-    """Return the nodes in order. Tables that the same step fills are together."""
-    tasks: dict[object, list[sql.Node]] = {}
-    for node in needed:
-        if (file := sql.files()[node.name]).kind != "staged":
-            tasks.setdefault(file.filled_by or node.name, []).append(node)
-    return list(tasks.values())
 
 
 def _written(run: Input, directory: Path) -> tuple[Path, AddOptions]:

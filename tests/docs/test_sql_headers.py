@@ -68,7 +68,7 @@ def columns_of(macro: sql.SqlFile, connection: Connection) -> list[str]:
     signature = re.search(rf"CREATE MACRO {macro.name}\(([^)]*)\)", macro.body)
     assert signature, macro.name
     known = {"moments": "'asked'", "work_items": "'compared'", "programs": "'executed'"}
-    known |= {"facts": "'advice_facts'", "measured": "'named'"}
+    known |= {"facts": "'advice_facts'", "sums": "'median_advice_sums'", "measured": "'named'"}
     known |= {"calls": "'called'", "stacks": "'stacked'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}

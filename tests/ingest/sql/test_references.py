@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from ingest.sql.loader import Documentation, SqlFile
-from ingest.sql.references import Reader
+from ingest.sql.references import Condition, Reader
 from tests.cases import check_each
 
 DDL = ("CREATE TABLE t (a INTEGER, b INTEGER)", "CREATE TABLE u (a INTEGER)")
@@ -48,26 +48,16 @@ NOT_EMPTY_WITHOUT_T = (
 )
 
 
+def sql_file(name: str, body: str, kind: str = "load") -> SqlFile:
+    """Return a file without a header."""
+    return SqlFile(name, "events", kind, body, Documentation("", "", {}), *[None] * 5, {})
+
+
 def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
     """Return a reader that knows two tables, two macros and `query` as the object `q`."""
     names = ("t", "u", "total", "pairs", "q")
-    files = {
-        name: SqlFile(
-            name,
-            "events",
-            "load",
-            body,
-            Documentation("", "", {}),
-            None,
-            None,
-            None,
-            None,
-            None,
-            {},
-        )
-        for name, body in zip(names, (*DDL, *MACROS, query), strict=True)
-    }
-    return Reader(connection, files)
+    bodies = zip(names, (*DDL, *MACROS, query), strict=True)
+    return Reader(connection, {name: sql_file(name, body) for name, body in bodies})
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +91,51 @@ def test_the_relations_that_a_query_reads(connection: duckdb.DuckDBPyConnection)
         "WITH RECURSIVE c AS (SELECT a FROM t UNION ALL SELECT a FROM c) FROM c": {"t"},
     }
     assert {query: reader(connection, query).reads("q") for query in expected} == expected
+
+
+# A staged table with one row, and views that pass its columns on.
+STAGED = "CREATE TABLE s (a VARCHAR, n INTEGER)"
+PASSED_ON = {
+    "same": "SELECT s.a, s.n FROM s INNER JOIN (SELECT 1 AS n) AS one USING (n)",
+    "renamed": "SELECT s.a AS b FROM s",
+    "changed": "SELECT coalesce(s.a, 'x') AS a FROM s",
+    "swapped": "SELECT s.n::VARCHAR AS a, s.a AS other FROM s",
+}
+WITHOUT_X = ["without", "s", "a", "x"]
+CONDITIONS: dict[str, Condition] = {
+    "SELECT 1 FROM s WHERE a = 'x'": ["any", "s", WITHOUT_X],
+    "SELECT 1 FROM s WHERE s.a IN ('x', 'y') AND n > 0": ["any", "s", [*WITHOUT_X, "y"]],
+    "SELECT 1 FROM s AS z WHERE z.a = 'x'": ["any", "s", WITHOUT_X],
+    "SELECT 1 FROM renamed WHERE b = 'x'": ["any", "renamed", WITHOUT_X],
+    "SELECT 1 FROM s LEFT JOIN renamed ON s.a = b WHERE renamed.b = 'x'": ["any", "s", WITHOUT_X],
+    "WITH c AS (SELECT * FROM s WHERE a = 'x') FROM c": ["any", "s", WITHOUT_X],
+    # These cannot be known from the texts in the column.
+    "SELECT 1 FROM s WHERE a = 'x' OR n > 0": "s",
+    "SELECT 1 FROM s WHERE NOT a = 'x'": "s",
+    "SELECT 1 FROM s WHERE a NOT IN ('x')": "s",
+    "SELECT 1 FROM s WHERE lower(a) = 'x'": "s",
+    "SELECT 1 FROM s WHERE n = '01'": "s",
+    "SELECT 1 FROM changed WHERE a = 'x'": "changed",
+    "SELECT 1 FROM swapped WHERE a = 'x'": "swapped",
+    "SELECT 1 FROM s INNER JOIN renamed ON s.a = b WHERE a = 'x'": ["any", "s", "renamed"],
+    "WITH s AS (SELECT 'x' AS a) SELECT 1 FROM s WHERE a = 'x'": False,
+    "SELECT count(*) FROM s WHERE a = 'x'": False,
+}
+
+
+def test_a_filter_that_needs_a_text_is_a_condition() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(STAGED)
+        connection.execute("INSERT INTO s VALUES ('other', 1)")
+        for name, body in PASSED_ON.items():
+            connection.execute(f"CREATE VIEW {name} AS {body}")
+        files = {"s": sql_file("s", STAGED, "staged")}
+        files |= {name: sql_file(name, body) for name, body in PASSED_ON.items()}
+
+        def check(query: str) -> None:
+            found = Reader(connection, files | {"q": sql_file("q", query)}).empty_if("q")
+            assert found == CONDITIONS[query]
+            if isinstance(found, list) and isinstance(found[-1], list):
+                assert connection.execute(query).fetchall() == []
+
+        check_each(CONDITIONS, check)

@@ -2,7 +2,7 @@
 -- name shows that they ran on tensor cores. Whether the device has tensor cores is not checked.
 -- There are no rows if the profiler did not record the types of inputs.
 -- One row: an operator in a step of one device of one rank of a run.
--- Stored: `advice_facts` reads it, and most runs have no device or no such operators.
+-- Stored: most runs have no such rows, so queries skip them.
 --
 -- run_id     the run
 -- rank       rank of the process

@@ -1,7 +1,7 @@
 -- Kernels in the measured steps, outside of graphs, that took less time than the call that launched
 -- them, so that the host sets the pace. They are grouped by name.
 -- One row: a kernel name in a step of one device of one rank of a run.
--- Stored: `advice_facts` reads it, and most runs have no device or few such kernels.
+-- Stored: most runs have no such rows, so queries skip them.
 --
 -- run_id          the run
 -- rank            rank of the process

@@ -1,6 +1,6 @@
 -- The calls that torch's tables contain, with their start and end.
 -- One row: a call of an operator, an annotation, a Python frame or a runtime function.
--- Materialised in small runs: several relations read it, and planning it takes longer than reading.
+-- Materialised in small runs: planning it takes longer than reading its rows.
 SELECT
     complete.source_id,
     complete.lane,

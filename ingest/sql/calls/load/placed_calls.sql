@@ -1,6 +1,6 @@
 -- Position of each call in the call tree, and its step.
 -- One row: a call that torch's tables contain.
--- Materialised in small runs: several relations read it, and planning it takes longer than reading.
+-- Materialised in small runs: planning it takes longer than reading its rows.
 SELECT
     nest.event_id,
     nest.lane,

@@ -1,5 +1,6 @@
 -- Idle gaps of a device, each with its cause and what the host did during it.
 -- One row: a gap between device activities, over all streams.
+-- Materialised in small runs: planning it takes longer than reading its rows.
 --
 -- run_id            the run
 -- source_id         the input file

@@ -1,6 +1,6 @@
 -- Complete events with absolute times.
 -- One row: a complete event (phase X) that has a name, a time and a duration.
--- Materialised in small runs: several relations read it, and planning it takes longer than reading.
+-- Materialised in small runs: planning it takes longer than reading its rows.
 --
 -- Events nest and launch on one lane, which is a thread of a source.
 SELECT

@@ -1,6 +1,6 @@
 -- Ranks in which the types of the operators' inputs were recorded.
 -- One row: a rank.
--- Materialised: it parses JSON, and the statement that reads it is long.
+-- Materialised: the long statement of `run_metrics` would parse the JSON of all operators.
 SELECT DISTINCT rank
 FROM complete
 WHERE

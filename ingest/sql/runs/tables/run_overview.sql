@@ -2,6 +2,7 @@
 -- One row: a run.
 -- Start here: Which runs are there, and how busy were their devices?
 -- Indexed: Queries over all runs read it.
+-- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id          the run
 -- name            name of the run

@@ -4,6 +4,7 @@
 -- host.
 -- Start here: What does the time of a step consist of?
 -- Indexed: Queries over all runs read it.
+-- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id              the run
 -- rank                rank of the process

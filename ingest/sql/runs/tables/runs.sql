@@ -1,6 +1,7 @@
 -- Runs in the store.
 -- One row: a run.
 -- Indexed: Queries over all runs begin with it.
+-- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id             name of the run's directory: the run's name and eight digits of a hash of its
 --                    content

@@ -1,5 +1,6 @@
 -- Input files of the runs, with the numbers of events that were read and that were not.
 -- One row: an input file.
+-- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id           the run
 -- source_id        number of the file in the run, from 0

@@ -1,6 +1,7 @@
 -- The time in which each device worked for the measured steps; in a run without a device, the time
 -- of its host.
 -- One row: a device of an input file with measured steps.
+-- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- The wall time goes from the start of the first step to the end of the last, or to the end of what
 -- they launched. The window from `start_ns` to `end_ns` goes from the start of the first activity

@@ -2,6 +2,7 @@
 -- of the variant; the times in this table are measured without a profiler.
 -- One row: a run of a sweep.
 -- Indexed: It is queried for all runs.
+-- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id               the run
 -- sweep                tag of the sweep

@@ -26,7 +26,7 @@ def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
     It has all macros and views, and all tables, without rows. `config` are DuckDB's settings.
     """
     try:
-        with cached("scratch", _version(), _write_template) as directory:
+        with cached("scratch", template_version(), _write_template) as directory:
             return _copied(directory, file, config)
     except (duckdb.Error, FileNotFoundError):  # the cached template is damaged or was deleted
         with TemporaryDirectory(prefix="tracehouse-") as directory:
@@ -44,7 +44,8 @@ def _copied(directory: Path, file: Path, config: dict[str, Any]) -> duckdb.DuckD
 
 
 @cache
-def _version() -> str:
+def template_version() -> str:
+    """Return a digest of all that decides what the template contains."""
     return sql.digest([*_statements(), duckdb.__version__])
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import ingest
 from ingest import sql
+from ingest.pipeline import scratch
 from ingest.sql import loader
 from tests.builders.diff_traces import Call, trace
 from tests.conftest import Traces
@@ -28,7 +30,7 @@ RULE = """,
 
 
 @pytest.fixture
-def logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def logging(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The SQL with one more cause after `host`."""
     rules = sql.files()["step_part_rules"]
     body = rules.body.replace(
@@ -41,9 +43,12 @@ def logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     files = {**sql.files(), rules.name: replace(rules, body=body)}
     for module in (sql, loader):
         monkeypatch.setattr(module, "files", lambda: files)
-    sql.parts.cache_clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for cached in (sql.parts, scratch.template_version):
+        cached.cache_clear()
     yield
-    sql.parts.cache_clear()
+    for cached in (sql.parts, scratch.template_version):
+        cached.cache_clear()
 
 
 def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces, app) -> None:

@@ -228,13 +228,6 @@ def ranks(tmp_path: Path, store: ingest.Store) -> Ranks:
     return Ranks(tmp_path, store)
 
 
-@pytest.fixture(scope="module")
-def shared_ranks(tmp_path_factory: pytest.TempPathFactory) -> Ranks:
-    """The same helper with a store that the tests of a file share."""
-    directory = tmp_path_factory.mktemp("ranks")
-    return Ranks(directory, ingest.Store(directory / "store"))
-
-
 @pytest.fixture
 def default_store(store: ingest.Store) -> Path:
     """The default store of `command`."""

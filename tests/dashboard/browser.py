@@ -71,11 +71,14 @@ IS_IN_SCHEME = """(scheme) => {
         && (red + green + blue < 3 * 128) === (scheme === "dark");
 }"""
 # Whether the server has sent the whole page. Before the first run of the page's script, the state
-# is "notRunning", too, but there is no title.
+# is "notRunning", too, but there is no title. Streamlit draws widgets later than their page. If the
+# page changes before the run picker is drawn, Streamlit removes the runs from the address.
 IS_SENT = """() => {
     const app = document.querySelector('[data-testid="stApp"]');
     return app?.dataset.testScriptState === "notRunning"
-        && document.querySelector('[data-testid="stMain"] h1') !== null;
+        && document.querySelector('[data-testid="stMain"] h1') !== null
+        && document.querySelector('[data-testid="stSidebar"] [data-testid="stMultiSelect"]')
+            !== null;
 }"""
 # Resolves once the page has handled what happened before, and has drawn it.
 FRAMES = """() => new Promise((drawn) =>
@@ -115,7 +118,8 @@ def visit(tab: Page, address: str) -> None:
     if tab.url.startswith("http"):
         change(tab, address)
         wanted, found = parse_qs(urlsplit(address).query), query_of(tab)
-        assert {key: found.get(key) for key in wanted} == wanted
+        kept = {key: found.get(key) for key in wanted}
+        assert kept == wanted, f"{address} became {tab.url}"
     else:
         tab.goto(address)
 
@@ -157,7 +161,7 @@ BOXES = """elements => elements.map(element => {
 
 def query_of(tab: Page) -> dict[str, list[str]]:
     """Return the query parameters of the address."""
-    return parse_qs(urlsplit(tab.url).query)
+    return parse_qs(tab.evaluate("location.search.slice(1)"))
 
 
 def table(tab: Page, number: int = 0) -> Locator:

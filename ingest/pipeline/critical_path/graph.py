@@ -9,6 +9,7 @@ consists of the edges that the step waited for.
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from heapq import heappop, heappush
 
 import numpy as np
 import numpy.typing as npt
@@ -68,16 +69,20 @@ class Graph:
 
 
 def in_order(times: Integers, lanes: Integers, positions: Integers, edges: Edges) -> Graph:
-    """Return the graph with its nodes ordered by time, then lane, then position in the lane.
+    """Return the graph with its nodes ordered by time.
 
-    Edges that lead to an earlier node are left out: they connect nodes of the same time. A node
-    that no edge explains gets an edge of kind UNEXPLAINED from the start.
+    Nodes of the same time are ordered so that edges lead to later nodes, and otherwise by lane and
+    position in the lane. Edges that still lead to an earlier node are left out: they are part of a
+    cycle. A node that no edge explains gets an edge of kind UNEXPLAINED from the start.
     """
-    order = np.lexsort((positions, lanes, times))
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    times = times[order]
     sources, targets, weights, owners, kinds = map(np.concatenate, zip(*edges.columns, strict=True))
+    order = np.lexsort((positions, lanes, times))
+    position = _inverse(order)
+    is_tie = (times[sources] == times[targets]) & (position[targets] < len(order) - 1)
+    if np.any(is_tie & (position[sources] > position[targets])):
+        position = _topological(times, position, sources[is_tie], targets[is_tie])
+        order = _inverse(position)
+    times = times[order]
     sources, targets = position[sources], position[targets]
     is_forward = sources < targets
     explained = np.zeros(len(times), np.bool_)
@@ -95,3 +100,49 @@ def in_order(times: Integers, lanes: Integers, positions: Integers, edges: Edges
     ]
     by_target = np.argsort(columns[1], kind="stable")
     return Graph(times, *(column[by_target] for column in columns))
+
+
+def _inverse(order: Integers) -> Integers:
+    """Return the position of each item in an order."""
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position
+
+
+def _topological(
+    times: Integers, position: Integers, sources: Integers, targets: Integers
+) -> Integers:
+    """Return positions of the nodes in which the edges, between nodes of equal time, lead forward.
+
+    Among the nodes that can come next, the one with the smallest `position` does. If a cycle is
+    left, the node with the smallest `position` comes next.
+    """
+    found = position.copy()
+    is_backward = position[sources] > position[targets]
+    affected = np.isin(times[sources], times[sources[is_backward]])
+    following: dict[int, list[int]] = {}
+    before: dict[int, int] = {}  # the number of edges that lead to a node
+    groups: dict[int, set[int]] = {}
+    edges = zip(sources[affected].tolist(), targets[affected].tolist(), strict=True)
+    for source, target in set(edges):
+        following.setdefault(source, []).append(target)
+        before[target] = before.get(target, 0) + 1
+        groups.setdefault(int(times[source]), set()).update((source, target))
+    for group in groups.values():
+        waiting = sorted(group, key=position.__getitem__)
+        places = position[waiting].tolist()
+        ready = [(int(position[node]), node) for node in waiting if node not in before]
+        placed: set[int] = set()
+        rest = iter(waiting)
+        for place in places:
+            if not ready:
+                node = next(node for node in rest if node not in placed)
+                ready.append((int(position[node]), node))
+            _, node = heappop(ready)
+            placed.add(node)
+            found[node] = place
+            for target in following.get(node, ()):
+                before[target] -= 1
+                if not before[target] and target not in placed:
+                    heappush(ready, (int(position[target]), target))
+    return found

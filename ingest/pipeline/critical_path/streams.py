@@ -23,7 +23,8 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
     times = nodes.times
     edges.add(starts, ends, times[ends] - times[starts], owners, nodes.activities["class"])
     launch, previous = _launches(nodes), _previous(nodes)
-    awaited = _recorded(nodes)
+    pairs = _recorded(nodes)
+    awaited = _latest(nodes, pairs)
     free = np.maximum(_times(nodes, launch), _times(nodes, previous))
     is_long = times[starts] - free >= KERNEL_START_NS
     awaited = np.where(is_long & (awaited == NONE), _ended_before(nodes, is_long, free), awaited)
@@ -52,6 +53,8 @@ def add_streams(nodes: Nodes, edges: Edges) -> None:
         )
         waited.add(*(column[binds] for column in columns))
         others.add(*(column[has & ~binds] for column in columns))
+    rows, earlier = pairs[:, pairs[1] != awaited[pairs[0]]]
+    others.add(earlier, starts[rows], 0, owners[rows], Kind.DEPENDENCY)
     # The path takes the first of equal edges: put those that were waited for first.
     edges.columns += waited.columns + others.columns
 
@@ -75,8 +78,7 @@ def _launches(nodes: Nodes) -> Integers:
     begun, known = activities["start_ns"], spans != NONE
     of_call = known & (nodes.spans["is_op"][spans] == 0) if nodes.span_count else known
     found = 2 * spans + (of_call & (nodes.times[2 * spans + 1] < begun))
-    # Nodes of devices come before those of the host at the same time.
-    known &= nodes.times[found] < begun
+    known &= nodes.times[found] <= begun
     launched_before = (activities["launch_ns"] >= 0) & (activities["launch_ns"] < nodes.start_ns)
     return np.where(known, found, np.where(launched_before, nodes.start, NONE))
 
@@ -97,15 +99,16 @@ def _previous(nodes: Nodes) -> Integers:
 
 
 def _recorded(nodes: Nodes) -> Integers:
-    """Return, for each activity, the end node of the activity that CUDA made its stream wait for.
+    """Return which activities waited for other streams, as CUDA recorded, and what they waited for.
 
-    That activity is on another stream. The node is NONE if there is no such activity.
+    The result has two rows: activities, and the end nodes of activities on other streams.
     """
     activities = nodes.activities
-    found = np.full(len(nodes.activity_owners), NONE)
+    found = set()
     by_lane = nodes.lanes_of(activities)
     syncs = nodes.syncs
-    for row in np.flatnonzero(syncs["waits_on_host"] == 0).tolist():
+    is_of_stream = (syncs["waits_on_host"] == 0) & (syncs["lane"] != syncs["awaited_lane"])
+    for row in np.flatnonzero(is_of_stream).tolist():
         waiting = by_lane.get(int(syncs["lane"][row]))
         awaited = by_lane.get(int(syncs["awaited_lane"][row]))
         call = nodes.owner_of_event.get(int(syncs["call_id"][row]))
@@ -114,11 +117,18 @@ def _recorded(nodes: Nodes) -> Integers:
         after = waiting[activities["launch_ns"][waiting] >= nodes.times[2 * call]]
         before = awaited[activities["launch_ns"][awaited] < syncs["before_ns"][row]]
         if len(after) and len(before):
-            first, last = after[0], before[-1]
-            end = 2 * nodes.activity_owners[last] + 1
-            is_later = found[first] == NONE or nodes.times[end] > nodes.times[found[first]]
-            if is_later and nodes.times[end] <= activities["start_ns"][first]:
-                found[first] = end
+            first, last = int(after[0]), int(before[-1])
+            end = 2 * int(nodes.activity_owners[last]) + 1
+            if nodes.times[end] <= activities["start_ns"][first]:
+                found.add((first, end))
+    return np.array(sorted(found), np.int64).reshape(-1, 2).T
+
+
+def _latest(nodes: Nodes, pairs: Integers) -> Integers:
+    """Return, for each activity, the latest of the nodes that it waited for, or NONE."""
+    rows, ends = pairs[:, np.argsort(nodes.times[pairs[1]], kind="stable")]
+    found = np.full(len(nodes.activity_owners), NONE)
+    found[rows] = ends  # the last one wins
     return found
 
 

@@ -394,6 +394,29 @@ def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -
     assert len(named(only)) == expected
 
 
+def test_any_number_of_ranks_is_in_order(
+    store: ingest.Store, export: Export, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    order = {"ph": "M", "name": "process_sort_index", "pid": 1, "args": {"sort_index": 5}}
+    for rank in range(5):
+        events = [order, step(0, 100 + rank, 50)]
+        trace = {"traceEvents": events, "distributedInfo": {"rank": rank}}
+        (run / f"rank{rank}.json").write_text(json.dumps(trace))
+    store.add(run)
+    events = export("run")
+    positions = {
+        e["pid"]: e["args"]["sort_index"] for e in events if e.get("name") == "process_sort_index"
+    }
+    shown = [e for e in events if e["ph"] == "X"]
+    by_position = sorted(shown, key=lambda event: positions[event["pid"]])
+    assert [e["ts"] for e in by_position] == [0, 1, 2, 3, 4]
+    with ingest.connect(store) as connection:
+        pids = connection.sql("SELECT chrome_pid('7', 2), chrome_pid('7', 400)").fetchall()
+    assert pids == [("20000007", "4000000007")]
+
+
 def test_two_runs_start_their_steps_together(small: Traces, export: Export) -> None:
     events = export("trace", "--step", "1", "--beside", "other", "--beside-step", "5")
     steps = [e for e in named(events) if e[0].startswith("ProfilerStep")]

@@ -1,13 +1,20 @@
 """The command `ingest open`: a trace, or a part of a run, served to a browser."""
 
 import gzip
+import http.client
 import json
 import socket
+import threading
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import uvicorn
+from starlette.applications import Starlette
 
+from ingest.export.chrome import ChromeTrace
+from ingest.perfetto.server import ShownTrace, trace_routes
 from tests.builders.events import host, op
 from tests.command import Command
 from tests.conftest import Traces
@@ -49,6 +56,26 @@ def test_a_step_of_a_file_or_of_a_run_can_be_opened(traces: Traces) -> None:
         with opened(*arguments, "--step", "1") as address:
             events = json.loads(fetched(f"{address}/trace"))["traceEvents"]
         assert [e["name"] for e in events if e["ph"] == "X"] == ["ProfilerStep#1", "a"]
+
+
+def test_a_trace_that_breaks_off_is_no_complete_answer() -> None:
+    def broken() -> Iterator[bytes]:
+        yield b'{"traceEvents": ['
+        raise OSError("the run was removed")
+
+    shown = ShownTrace("run", ChromeTrace(0, None, broken()))
+    server = uvicorn.Server(
+        uvicorn.Config(Starlette(routes=trace_routes("/perfetto", lambda _: shown)), log_level=60)
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = threading.Thread(target=server.run, args=([listening],))
+        serving.start()
+        try:
+            with pytest.raises(http.client.IncompleteRead):
+                fetched(f"http://127.0.0.1:{listening.getsockname()[1]}/perfetto/trace")
+        finally:
+            server.should_exit = True
+            serving.join()
 
 
 def test_runs_that_cannot_be_opened_are_errors(traces: Traces, command: Command) -> None:

@@ -5,6 +5,6 @@
 CREATE MACRO chrome_pid(recorded, interval_number) AS CASE
     WHEN interval_number IS NULL THEN chrome_id(recorded)
     WHEN regexp_full_match(recorded, '[0-9]{1,7}')
-        THEN (interval_number * 10_000_000 + recorded::BIGINT)::VARCHAR
+        THEN (interval_number::BIGINT * 10_000_000 + recorded::BIGINT)::VARCHAR
     ELSE to_json(concat(interval_number, ' ', recorded))::VARCHAR
 END;

@@ -29,7 +29,7 @@ changed AS (
                 )))
             WHEN name = 'process_sort_index' AND $interval_number IS NOT NULL
                 THEN json_object(
-                    'sort_index', coalesce(sort_index, 0) + $interval_number * 1_000_000_000
+                    'sort_index', coalesce(sort_index, 0) + $interval_number::BIGINT * 1_000_000_000
                 )
         END AS args
     FROM recorded

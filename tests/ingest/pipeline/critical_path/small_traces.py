@@ -32,6 +32,22 @@ WAITS = recorded(
 )
 B_ELSEWHERE = [call(15, 17, 2), on_device("B", 32, 150, 2, stream=8)]
 
+
+def awaiting(stream: int, other: int) -> list[Event]:
+    """Return events of B on `stream`, which waits for A on `other` and begins as A ends."""
+    waits = recorded(
+        "Stream Wait Event",
+        13.5,
+        6,
+        stream,
+        wait_on_stream=other,
+        wait_on_cuda_event_record_corr_id=5,
+        wait_on_cuda_event_id=1,
+    )
+    launches = [call(10, 12, 1), on_device("A", 20, 80, 1, other), RECORD, WAIT, waits]
+    return [STEP, *launches, call(15, 17, 2), on_device("B", 80, 150, 2, stream)]
+
+
 # Description → the events of a step, and its path.
 CASES: dict[str, tuple[list[Event], list[Row]]] = {
     # The host.
@@ -139,6 +155,21 @@ CASES: dict[str, tuple[list[Event], list[Row]]] = {
             ("dependency", "B", 2),
             ("compute", "B", 118),
         ],
+    ),
+    **{
+        f"stream {stream} begins as the awaited activity of stream {other} ends": (
+            awaiting(stream, other),
+            [*TO_A, ("compute", "B", 70)],
+        )
+        for stream, other in ((7, 8), (8, 7))
+    },
+    "a stream does not wait for itself": (
+        [
+            *[STEP, *A_10, call(12, 13, 5, "cudaEventRecord"), WAIT],
+            *[recorded("Stream Wait Event", 13.5, 6, 7, wait_on_stream=7), call(15, 17, 2)],
+            on_device("B", 32, 150, 2),
+        ],
+        [*BEGIN, *TO_A[2:3], ("compute", "A", 10), ("queue", "B", 2), ("compute", "B", 118)],
     ),
     "work of the other stream after the recorded event does not count": (
         [

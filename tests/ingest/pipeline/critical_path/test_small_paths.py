@@ -14,6 +14,7 @@ from tests.ingest.pipeline.critical_path.small_events import (
     call,
     on_device,
     op,
+    recorded,
     step,
 )
 from tests.ingest.pipeline.critical_path.small_traces import CASES
@@ -97,6 +98,20 @@ def test_paths_of_consecutive_steps() -> None:
         assert [row for row in rows if row[0] in compared] == expected, title
 
 
+def awaited(at: float, correlation: int, stream: int) -> list[Event]:
+    """Return the events by which stream 9 waits for another one, from `at` on."""
+    waits = recorded(
+        "Stream Wait Event",
+        at + 1,
+        correlation + 1,
+        9,
+        wait_on_stream=stream,
+        wait_on_cuda_event_record_corr_id=correlation,
+    )
+    record = call(at, at + 1, correlation, "cudaEventRecord")
+    return [record, call(at + 1, at + 2, correlation + 1, "cudaStreamWaitEvent"), waits]
+
+
 Gains = dict[tuple[str, str], tuple[float, float]]
 # The events of a step, and for some levels and names the time on the path and the gain in µs.
 GAINS: dict[str, tuple[list[Event], Gains]] = {
@@ -131,6 +146,24 @@ GAINS: dict[str, tuple[list[Event], Gains]] = {
             ("kernel", "A"): (68, 55),  # the host takes 10 + 2 + 18 + 0 + 15
             ("call", SYNC): (5, 5),
         },
+    ),
+    # Without A, the wait ends 5 µs after B.
+    "a wait for two streams still waits for the other one": (
+        [
+            *(STEP, call(10, 12, 1), call(12, 14, 2), on_device("A", 20, 80, 1)),
+            *(on_device("B", 20, 75, 2, stream=8), call(30, 85, 9, SYNC)),
+        ],
+        {("kernel", "A"): (68, 5)},
+    ),
+    # Without A, C begins as B ends.
+    "a stream that waits for two others still waits for the other one": (
+        [
+            *(STEP, call(10, 12, 1), call(12, 14, 2)),
+            *(on_device("A", 20, 80, 1), on_device("B", 20, 75, 2, stream=8)),
+            *(*awaited(15, 3, stream=7), *awaited(17, 5, stream=8)),
+            *(call(20, 21, 7), on_device("C", 80, 180, 7, stream=9)),
+        ],
+        {("kernel", "A"): (68, 5)},
     ),
 }
 

@@ -130,6 +130,8 @@ ACCELERATORS = {
     ("mtia_runtime", "mtia_ccp_events", "pe_exe"): ("kernel", "compute"),
     ("mtia_runtime", "mtia_ccp_events", "dma_request"): ("memcpy", "copy"),
     ("xpu_runtime", "kernel", "gemm"): ("kernel", "compute"),
+    ("musa_runtime", "kernel", "gemm_musa"): ("kernel", "compute"),
+    ("new2_driver", "new2_memcpy", "Memcpy HtoD"): ("memcpy", "copy"),
     ("xpu_driver", "kernel", "gemm"): ("kernel", "compute"),
     ("mlu_runtime", "kernel", "MLUUnion1KernelAdd"): ("kernel", "compute"),
     ("mlu_runtime", "mlu_memcpy", "Memcpy HtoD"): ("memcpy", "copy"),
@@ -155,20 +157,31 @@ def test_activities_of_other_accelerators_are_recognised() -> None:
 
 
 def test_waits_and_annotations_of_other_accelerators_are_not_activities() -> None:
-    named = {
-        "mtia_ccp_events": "event_wait",
-        "mlu_user_annotation": "step",
-        "GCU_USER_ANNOTATION": "step",
-    }
+    named = [
+        ("mtia_ccp_events", "event_wait"),
+        ("mtia_ccp_events", "event_record"),
+        ("mlu_user_annotation", "step"),
+        ("GCU_USER_ANNOTATION", "step"),
+    ]
     relations = built(
-        ranks(
-            [kernel(name, 0, 90, category), kernel("k", 10, 5)] for category, name in named.items()
-        )
+        ranks([kernel(name, 0, 90, category), kernel("k", 10, 5)] for category, name in named)
     )
     kernels = relations.by_rank("SELECT rank, name FROM kernels")
-    assert dict(zip(named, kernels, strict=True)) == {category: [("k",)] for category in named}
+    assert dict(zip(named, kernels, strict=True)) == {each: [("k",)] for each in named}
     events = relations.by_rank("SELECT rank, count(*) FROM events GROUP BY rank")
-    assert dict(zip(named, events, strict=True)) == {category: [(2,)] for category in named}
+    assert dict(zip(named, events, strict=True)) == {each: [(2,)] for each in named}
+
+
+def test_a_wait_of_another_accelerator_blocks_the_host() -> None:
+    events = [
+        *(event("cpu_op", "aten::add", 1, 10), kernel("k", 20, 5, correlation=5)),
+        event("musa_runtime", "musaLaunchKernel", 2, 3, args={"correlation": 5}),
+        event("musa_runtime", "musaStreamSynchronize", 15, 15),
+        *(event("cpu_op", "aten::mul", 40, 20), kernel("l", 70, 5, correlation=6)),
+        event("musa_runtime", "musaLaunchKernel", 50, 3, args={"correlation": 6}),
+    ]
+    gaps = built(events).sql("SELECT cause, wait FROM bubbles").fetchall()
+    assert gaps == [("sync", "musaStreamSynchronize")]
 
 
 CLASSES = {

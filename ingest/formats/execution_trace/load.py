@@ -15,17 +15,21 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     """
     trace = ExecutionTrace(source.path, progress)
     for nodes in trace.batches():
-        pid = trace.metadata.get("pid")
-        process = f"'{pid}'" if type(pid) is int else "NULL"
         staging.insert(
-            "staged_execution_nodes",
-            nodes,
-            f"*, {source.source_id} AS source_id, {process} AS pid",
+            "staged_execution_nodes", nodes, f"*, {source.source_id} AS source_id, NULL AS pid"
+        )
+    pid = trace.metadata.get("pid")  # it may follow the nodes
+    if type(pid) is int:
+        staging.connection.execute(
+            "UPDATE staged_execution_nodes SET pid = $1 WHERE source_id = $2",
+            [str(pid), source.source_id],
         )
     source.metadata = trace.metadata
     source.json_bytes = trace.json_bytes
     source.events = trace.nodes + trace.unread
-    if not trace.nodes and (trace.unread or trace.fault):
+    if not trace.nodes and not trace.unread and not trace.fault:
+        raise ProfileError(f"{source.path}: no nodes: not an execution trace")
+    if not trace.nodes:
         fault = trace.fault or "the nodes are damaged, or have no attrs"
         raise ProfileError(f"{source.path}: no node can be read: {fault}")
     if trace.unread:

@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from ingest.errors import ProfileError
 from ingest.formats.io import blocks
-from ingest.formats.json_text import keys_before, without_lone_surrogates
+from ingest.formats.json_text import keys_before, leading_keys, without_lone_surrogates
 
 LONGEST = 2 << 30  # bytes of JSON
 BATCH = 20_000  # nodes
 NODES = re.compile(r'"nodes"\s*:\s*\[')
-NODE = re.compile(r'\{\s*"id"\s*:\s*\d')
+FIRST_KEY = re.compile(r'\{\s*"(\w+)"\s*:')
+BETWEEN = re.compile(r"[\s,]*")
 END = re.compile(r"\s*[,\]]")
 # torch does not escape the names of annotations.
 NAME = re.compile(r'("name"\s*:\s*)"(.*?)"(\s*,\s*"ctrl_deps"\s*:\s*\d)', re.DOTALL)
@@ -38,7 +39,7 @@ SCHEMA = pa.schema(
 class ExecutionTrace:
     """Reader of an execution trace. The attributes are complete after `batches()`.
 
-    `metadata`: the keys of the file before the nodes. `json_bytes`: size of the decompressed file.
+    `metadata`: the keys of the file around the nodes. `json_bytes`: size of the decompressed file.
     `nodes`: number of nodes read. `unread`: number of damaged nodes. `fault`: why the file ends
     early; empty if it is complete.
     """
@@ -61,13 +62,9 @@ class ExecutionTrace:
         if not first:
             raise ProfileError(f"{self.path}: no nodes: not an execution trace")
         self.metadata = keys_before(text[: first.start()]).found
-        starts = [found.start() for found in NODE.finditer(text, first.end())]
         rows: list[dict[str, Any]] = []
-        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-            node = _node(text[start:end])
-            if node is None and end == len(text):
-                self.fault = self.fault or f"the file ends in node {self.nodes + self.unread:,}"
-            elif node is None:
+        for node in self._nodes(text, first.end()):
+            if node is None:
                 self.unread += 1
             else:
                 self.nodes += 1
@@ -76,6 +73,25 @@ class ExecutionTrace:
                 yield pa.Table.from_pylist(rows, SCHEMA)
                 rows.clear()
         yield pa.Table.from_pylist(rows, SCHEMA)
+
+    def _nodes(self, text: str, position: int) -> Iterator[dict[str, Any] | None]:
+        """Yield the columns of the nodes from `position`, and None for each damaged node.
+
+        All nodes of a file begin with the same key. After damage, the next node begins there.
+        """
+        first = FIRST_KEY.match(text, _after_blanks(text, position))
+        start = re.compile(rf'\{{\s*"{first[1] if first else "id"}"\s*:')
+        while (position := _after_blanks(text, position)) < len(text):
+            if text[position] == "]":
+                self.metadata |= leading_keys(text[position + 1 :]).found
+                return
+            following = start.search(text, position + 1)
+            end = following.start() if following else len(text)
+            node, position = _node(text, position, end)
+            if node is None and position == len(text):
+                break
+            yield node
+        self.fault = self.fault or f"the file ends in node {self.nodes + self.unread:,}"
 
     def _text(self) -> str:
         content = bytearray()
@@ -93,25 +109,44 @@ class ExecutionTrace:
         return without_lone_surrogates(content.decode("utf-8", "replace"))
 
 
-def _node(text: str) -> dict[str, Any] | None:
-    """Return the columns of the node at the start of a text, or None if it is damaged."""
+def _after_blanks(text: str, position: int) -> int:
+    """Return the first position that is neither white space nor a comma."""
+    blanks = BETWEEN.match(text, position)
+    return blanks.end() if blanks else position
+
+
+def _node(text: str, start: int, end: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the columns of the node at `start`, or None if it is damaged, and where it ends.
+
+    `end`: where the next node begins, if this one is damaged.
+    """
     try:
-        node, end = DECODER.raw_decode(text)
+        node, after = DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
-        repaired = NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])}{m[3]}", text, count=1)
+        repaired = NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])}{m[3]}", text[start:end], count=1)
         try:
-            node, end = DECODER.raw_decode(repaired)
+            node, after = DECODER.raw_decode(repaired)
         except (ValueError, RecursionError):
-            return None
-        text = repaired
-    if not END.match(text, end):
-        return None
+            return None, end
+        after += end - len(repaired)
+    if not END.match(text, after):
+        return None, end
+    return _columns(node), after
+
+
+def _columns(node: Any) -> dict[str, Any] | None:
+    """Return the columns of a node of any schema, or None if it is not a node.
+
+    Up to schema 1.0.1, a node has no list `attrs`, and its inputs and outputs are lists.
+    """
     try:
-        attributes = {each["name"]: each.get("value") for each in node.get("attrs", [])}
-        sides = {side: node.get(side) or {} for side in SIDES}
+        attributes = node
+        if "attrs" in node:
+            attributes = {each["name"]: each.get("value") for each in node["attrs"]}
+        sides = {side: _side(node, side) for side in SIDES}
         return {
-            "node_id": _number(node.get("id")),
-            "ctrl_deps": _number(node.get("ctrl_deps")),
+            "node_id": _number(node["id"]),
+            "ctrl_deps": _number(node.get("ctrl_deps", node.get("parent"))),
             "rf_id": _number(attributes.get("rf_id")),
             **{name: _number(attributes.get(name)) for name in NUMBERS},
             "name": str(node["name"]),
@@ -124,6 +159,15 @@ def _node(text: str) -> dict[str, Any] | None:
         }
     except (KeyError, TypeError, AttributeError):
         return None
+
+
+def _side(node: Any, side: str) -> dict[str, Any]:
+    """Return the values of the inputs or outputs, and their aspects."""
+    values = node.get(side)
+    if isinstance(values, list):
+        of_all = side.removesuffix("s")
+        return {"values": values, **{name: node.get(f"{of_all}_{name}") for name in ASPECTS[1:]}}
+    return dict(values or {})
 
 
 def _number(value: Any) -> int | None:

@@ -9,6 +9,7 @@ from ingest.arrow import arrow_of
 LONG_PIECE = 1 << 20  # DuckDB parses many pieces at a time; longer ones are parsed one by one
 MAX_STEPS = 64  # of one byte, to skip white space
 OPEN, CLOSE, COMMA, SPACE = b"{"[0], b"}"[0], b","[0], b" "[0]
+BACKSLASH, QUOTE = b"\\"[0], b'"'[0]
 
 PIECE_SCHEMA = pa.schema(
     [
@@ -33,6 +34,15 @@ def cuts(buffer: bytes) -> tuple[Positions, Positions]:
     following = _skip_space(text, after + 1)
     cut = (text[following] == OPEN) & (following > after)
     return closings[cut] + 1, following[cut]
+
+
+def with_backslash(buffer: bytes, ends: Positions) -> int:
+    """Return the number of pieces, which end at `ends`, with a backslash not before a quote."""
+    if b"\\" not in buffer:
+        return 0
+    text = np.frombuffer(buffer, np.uint8)
+    found = np.flatnonzero((text[:-1] == BACKSLASH) & (text[1:] != QUOTE))
+    return len(np.setdiff1d(np.searchsorted(ends, found, "right"), len(ends)))
 
 
 def batch(

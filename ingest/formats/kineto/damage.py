@@ -18,6 +18,7 @@ from ingest.formats.json_text import (
     is_cut,
     without_lone_surrogates,
 )
+from ingest.formats.kineto.backslashes import PLACEHOLDER, LiteralContent, escaped
 
 EVENT_LIMIT = 16 << 20
 WINDOW_BYTES = 4 << 10
@@ -35,6 +36,11 @@ LENIENT = re.compile(  # text outside strings that DuckDB accepts as JSON and Py
 NAME = re.compile(  # up to the next key, because a name may contain quotes
     r'("name"\s*:\s*")(.*?)("\s*,\s*"(?:ph|cat|pid|tid|id|ts|dur|args|s|bp)"\s*:)', re.DOTALL
 )
+NOT_A_NUMBER = re.compile(  # outside strings
+    r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|'
+    r"(?<=[\[:,\s])(?:N/A|n/a|None|undefined|-?nan\([^()\s]*\)|-?1\.#\w+)(?=\s*[,\]}])",
+    re.DOTALL,
+)
 BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
 
 NOT_EVENT = "not an event"
@@ -42,6 +48,8 @@ NOT_JSON = "not valid JSON"
 TOO_LONG = f"longer than {EVENT_LIMIT >> 20} MiB"
 QUOTES = "unescaped quotes in the name"
 CHARACTERS = "characters that JSON does not allow"
+BACKSLASHES = "unescaped backslashes"
+VALUES = "numbers that JSON does not allow"
 
 STRICT = JSONDecoder()
 FRUGAL = JSONDecoder(  # shows whether a long text is an event without keeping most of its content
@@ -84,7 +92,11 @@ def read_piece(content: Content, start: int, end: int, is_end: IsEnd) -> Iterato
         if text.startswith("]") and is_end(position, False):
             yield Found(position, position + 1)
             return
-        found = _event(content, position) or _requoted(content, position)
+        found = (
+            _event(content, position)
+            or _requoted(content, position)
+            or _without_numbers(content, position)
+        )
         if not found:
             found = _damage(content, position, end, is_end)
         yield found
@@ -114,7 +126,7 @@ def _event(content: Content, position: int) -> Found | None:
             if not text.startswith("{"):
                 return None
             if length := closing(text):
-                return Found(position, position + length, *_repaired(text[:length]))
+                return Found(position, position + length, *_repaired(content, text[:length]))
             if len(text) < size or size >= EVENT_LIMIT:
                 return None
             size *= 8
@@ -122,7 +134,7 @@ def _event(content: Content, position: int) -> Found | None:
         # A stray quote between events may begin a string, but hardly one before a comma.
         is_element = AFTER_ELEMENT.match(text, length)
         return Found(position, position + length, reason=NOT_EVENT) if is_element else None
-    return Found(position, position + length, *_repaired(text[:length]))
+    return Found(position, position + length, *_repaired(content, text[:length]))
 
 
 def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
@@ -153,16 +165,38 @@ def _requoted(content: Content, position: int) -> Found | None:
     name = NAME.search(text) if text.startswith("{") else None
     if not name or EVENT_START.search(name[2]):
         return None
-    escaped = BARE_QUOTE.sub(r'\1\\"', name[2])
+    requoted = BARE_QUOTE.sub(r'\1\\"', name[2])
     try:
-        repaired = text[: name.start(2)] + escaped + text[name.end(2) :]
+        repaired = text[: name.start(2)] + requoted + text[name.end(2) :]
         value, length = DECODER.raw_decode(repaired)
     except (ValueError, RecursionError):
         return None
-    end = length - len(escaped) + len(name[2])
+    end = length - len(requoted) + len(name[2])
     if end < name.end() or not _is_event(value):
         return None
-    return Found(position, position + end, _repaired(repaired[:length])[0], QUOTES)
+    return Found(position, position + end, _repaired(content, repaired[:length])[0], QUOTES)
+
+
+def _without_numbers(content: Content, position: int) -> Found | None:
+    """Return the event at `position` with null for each number that JSON does not allow.
+
+    Return None if the result is not an event.
+    """
+    text = _text(content, position, REQUOTED_BYTES)
+    if not text.startswith("{"):
+        return None
+
+    def blanked(found: re.Match[str]) -> str:
+        return found[1] or "0".ljust(len(found[0]))
+
+    try:
+        value, length = _decoded(NOT_A_NUMBER.sub(blanked, text), DECODER)
+    except (ValueError, RecursionError):
+        return None
+    if not _is_event(value):
+        return None
+    event = NOT_A_NUMBER.sub(lambda found: found[1] or "null", text[:length])
+    return Found(position, position + length, _repaired(content, event)[0], VALUES)
 
 
 def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
@@ -191,12 +225,15 @@ def _is_event(value: Any) -> bool:
     )
 
 
-def _repaired(recorded: str) -> tuple[str, str]:
+def _repaired(content: Content, recorded: str) -> tuple[str, str]:
     """Return an event's text in a form that DuckDB can read, and the repair that it needed."""
-    content = recorded.encode("latin-1")
-    event, fault = content.decode("utf-8", "replace"), ""
+    fault = ""
+    if isinstance(content, LiteralContent) and PLACEHOLDER in recorded:
+        recorded, fault = escaped(recorded), BACKSLASHES
+    encoded = recorded.encode("latin-1")
+    event = encoded.decode("utf-8", "replace")
     try:
-        _decoded(content.decode(), STRICT)
+        _decoded(encoded.decode(), STRICT)
     except RecursionError:
         pass
     except ValueError:

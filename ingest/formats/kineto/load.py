@@ -1,9 +1,12 @@
 """Loading of traces into the scratch database, piece by piece."""
 
+from contextlib import closing
+
 import duckdb
 import pyarrow as pa
 
 from ingest.errors import ProfileError
+from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import parse, repair_events
@@ -20,13 +23,14 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     """
     connection = staging.connection
     trace = KinetoTrace(source.path, progress)
-    failures: list[ProfileError] = []
-    batches = until_failure(trace.batches(), source.path, failures)
-    pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, batches)
-    parse(connection, source.source_id, pieces)
-    if failures:
-        connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
-        raise failures[0]
+    _parse(connection, source, trace)
+    if trace.backslashes:
+        with closing(trace.content()) as content:
+            is_literal = are_literal(connection, source.source_id, content)
+        if is_literal:
+            _forget(connection, source)
+            trace = KinetoTrace(source.path, has_literal_backslashes=True)
+            _parse(connection, source, trace)
     repair_events(connection, source, trace)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
@@ -39,6 +43,20 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
         reasons = "; ".join(source.warnings)
         source.coded_warnings.clear()
         raise ProfileError(f"{source.path}: no event can be read: {reasons}")
+
+
+def _parse(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace) -> None:
+    failures: list[ProfileError] = []
+    batches = until_failure(trace.batches(), source.path, failures)
+    pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, batches)
+    parse(connection, source.source_id, pieces, trace.has_literal_backslashes)
+    if failures:
+        _forget(connection, source)
+        raise failures[0]
+
+
+def _forget(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
 
 
 def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

@@ -25,7 +25,13 @@ from ingest.formats.json_text import (
     leading_keys,
 )
 from ingest.formats.kineto import recognition
-from ingest.formats.kineto.chunks import batch, batch_of, cuts
+from ingest.formats.kineto.backslashes import (
+    LITERAL,
+    LiteralContent,
+    escaped,
+    with_placeholders,
+)
+from ingest.formats.kineto.chunks import batch, batch_of, cuts, with_backslash
 from ingest.formats.kineto.damage import EVENT_LIMIT
 from ingest.formats.source import SourceWarning
 
@@ -43,14 +49,23 @@ class KinetoTrace:
     `pieces`: number of pieces that the file was cut into. `json_bytes`: size of the decompressed
     file. `warnings`: warnings about the file. `metadata`: every key of the file except
     `traceEvents`, known after `finish()`. `truncated`: whether the file ends early, known after
-    `finish()`. `progress`: called with the bytes of the file on disk read so far.
+    `finish()`. `backslashes`: number of pieces with a backslash that is not before a quote.
+    `progress`: called with the bytes of the file on disk read so far. `has_literal_backslashes`:
+    see `backslashes.py`.
     """
 
-    def __init__(self, path: Path, progress: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        progress: Callable[[int], None] | None = None,
+        has_literal_backslashes: bool = False,
+    ) -> None:
         self.path = path
+        self.has_literal_backslashes = has_literal_backslashes
         self.metadata: dict[str, Any] = {}
         self.json_bytes = 0
         self.pieces = 0
+        self.backslashes = 0
         self.truncated = False
         self.warnings: list[SourceWarning] = []
         self._progress = progress or (lambda _: None)
@@ -82,21 +97,25 @@ class KinetoTrace:
                 done = 0
                 if len(ends):
                     starts = np.append(0, nexts[:-1])
+                    self.backslashes += with_backslash(buffer, ends)
                     yield batch(buffer, starts, ends, offset, self.pieces)
                     self.pieces += len(starts)
                     done = int(nexts[-1])
                 elif len(buffer) > EVENT_LIMIT:
                     done = len(buffer)
+                    self.backslashes += bool(LITERAL.search(buffer))
                     yield batch_of((self.pieces, offset, offset + done, ""))
                     self.pieces += 1
                 carry, offset = buffer[done:], offset + done
         if carry:
+            self.backslashes += bool(LITERAL.search(carry))
             yield batch_of((self.pieces, offset, self.json_bytes, ""))
             self.pieces += 1
 
     def content(self) -> Content:
         """Return access to the file's bytes by position. The last of these are still in memory."""
-        return Content(self.path, self._kept_from, self._kept)
+        kind = LiteralContent if self.has_literal_backslashes else Content
+        return kind(self.path, self._kept_from, self._kept)
 
     def is_end(self, content: Content, position: int, in_damage: bool) -> bool:
         """Return whether the `]` at `position` can end the array: metadata follows, not an event.
@@ -115,7 +134,7 @@ class KinetoTrace:
         return not PHASE.search(keys.rest)
 
     def _keys_after(self, content: Content, position: int, limit: int) -> Keys:
-        after = _text(content.read(position + 1, limit))
+        after = self._text(content.read(position + 1, limit))
         return leading_keys(after) if self._head else Keys({}, True, after)
 
     def finish(self, content: Content, array_end: int | None, lost: int) -> None:
@@ -125,14 +144,14 @@ class KinetoTrace:
         bytes follow the last complete event.
         """
         if self._head:
-            self._take_keys(keys_before(_text(self._head)), "before")
+            self._take_keys(keys_before(self._text(self._head)), "before")
         if array_end is None:
             self._truncate(f"traceEvents: {lost:,} bytes after the last complete event were lost")
             if self._head:  # the end of the array may be inside a damaged event
                 tail = content.read(self.json_bytes - lost, METADATA_LIMIT)
-                self.metadata = known_keys(_text(tail)) | self.metadata
+                self.metadata = known_keys(self._text(tail)) | self.metadata
             return
-        after = _text(content.read(array_end + 1, METADATA_LIMIT))
+        after = self._text(content.read(array_end + 1, METADATA_LIMIT))
         unread = max(self.json_bytes - array_end - 1 - METADATA_LIMIT, 0)
         if self._head:
             after = self._take_keys(leading_keys(after), "after", unread)
@@ -214,6 +233,7 @@ class KinetoTrace:
             )
         return ""
 
-
-def _text(metadata: bytes) -> str:
-    return metadata.decode("utf-8", "replace")
+    def _text(self, metadata: bytes) -> str:
+        if self.has_literal_backslashes:
+            return escaped(with_placeholders(metadata).decode("utf-8", "replace"))
+        return metadata.decode("utf-8", "replace")

@@ -11,8 +11,16 @@ import pyarrow as pa
 from ingest import sql
 from ingest.formats.io import Content
 from ingest.formats.json_text import EVENT_START
+from ingest.formats.kineto.backslashes import PLACEHOLDER
 from ingest.formats.kineto.chunks import LONG_PIECE, PIECE_SCHEMA, Piece, batch_of
-from ingest.formats.kineto.damage import EVENT_LIMIT, NOT_EVENT, TOO_LONG, Found, read_piece
+from ingest.formats.kineto.damage import (
+    BACKSLASHES,
+    EVENT_LIMIT,
+    NOT_EVENT,
+    TOO_LONG,
+    Found,
+    read_piece,
+)
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.source import Source
 from ingest.units import counted
@@ -23,11 +31,17 @@ ORDINALS = 1_000_000_000_000
 
 
 def parse(
-    connection: duckdb.DuckDBPyConnection, source_id: int, pieces: pa.RecordBatchReader
+    connection: duckdb.DuckDBPyConnection,
+    source_id: int,
+    pieces: pa.RecordBatchReader,
+    has_literal_backslashes: bool = False,
 ) -> None:
     """Parse pieces of text into table `staged`."""
     connection.register("pieces", pieces)
-    connection.execute(sql.query("parse"), {"source_id": source_id})
+    connection.execute(
+        sql.query("parse"),
+        {"source_id": source_id, "has_literal_backslashes": has_literal_backslashes},
+    )
     connection.unregister("pieces")
 
 
@@ -79,6 +93,8 @@ class Repair:
         self.dropped: Counter[str] = Counter()
         self.first_dropped: dict[str, int] = {}
         self.repaired: Counter[str] = Counter()
+        if trace.has_literal_backslashes:
+            self.repaired[BACKSLASHES] = trace.backslashes
         self._connection = connection
         self._source_id = source_id
         self._trace = trace
@@ -99,6 +115,7 @@ class Repair:
                 self._end_damage()
             before = ordinal
             number = ordinal
+            self._forget_backslashes(start, end)
             is_end = partial(self._is_end, followed)
             for found in read_piece(self._content, max(start, position), end, is_end):
                 position = found.end
@@ -128,6 +145,12 @@ class Repair:
             for last, start, end in page:
                 yield last, start, end, self._trace.pieces - last > left
                 left -= 1
+
+    def _forget_backslashes(self, start: int, end: int) -> None:
+        """Do not count a rejected piece with backslashes. What is kept of it counts."""
+        if self.repaired[BACKSLASHES]:
+            piece = self._content.read(start, end - start)
+            self.repaired[BACKSLASHES] -= PLACEHOLDER.encode() in piece
 
     def _is_end(self, followed: bool, position: int, in_damage: bool) -> bool:
         if followed and in_damage:

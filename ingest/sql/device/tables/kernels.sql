@@ -103,7 +103,10 @@ SELECT
     CASE
         WHEN launched.category <> 'kernel'
             THEN coalesce(
-                nullif(launched.a."memory bandwidth (GB/s)", 0),
+                CASE
+                    WHEN isfinite(launched.a."memory bandwidth (GB/s)")
+                        THEN nullif(launched.a."memory bandwidth (GB/s)", 0)
+                END,
                 coalesce(launched.a.bytes, launched.a.size) / nullif(launched.dur_ns, 0)
             )
     END AS gb_per_s

@@ -1,4 +1,5 @@
--- Parses one batch of event texts (`pieces`) of source $source_id into `staged`.
+-- Parses one batch of event texts (`pieces`) of source $source_id into `staged`. If
+-- $has_literal_backslashes, a backslash stands for itself unless a quote follows it.
 --
 -- DuckDB reads JSON numbers as doubles. Below 2⁴³ µs, a double resolves single nanoseconds. For
 -- larger values (times since the epoch), the digits of `ts` are taken from the text. The text may
@@ -12,6 +13,19 @@
 -- occurs twice, the first counts.
 INSERT INTO staged
 WITH
+escaped AS (
+    SELECT
+        ordinal,
+        from_byte,
+        to_byte,
+        if(
+            $has_literal_backslashes,
+            replace(replace(event, '\', '\\'), '\\"', '\"'),
+            event
+        ) AS event
+    FROM pieces
+),
+
 parsed AS (
     SELECT
         ordinal,
@@ -22,7 +36,7 @@ parsed AS (
             "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR",
             "tid": "VARCHAR", "id": "VARCHAR", "ts": "DOUBLE", "dur": "DOUBLE", "args": "JSON"
         }')) AS e
-    FROM pieces
+    FROM escaped
 ),
 
 timed AS (

@@ -141,6 +141,52 @@ def test_a_node_without_its_operator(tmp_path: Path) -> None:
     assert nodes_in(tmp_path, "rf_id, event_id") == [(0, None), (7, 10**12), (8, None)]
 
 
+def shuffled(value: Any, order: list[str]) -> Any:
+    """Return a document whose objects have their keys in the order of `order`, then as before."""
+    if isinstance(value, list):
+        return [shuffled(each, order) for each in value]
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: order.index(key) if key in order else len(order))
+        return {key: shuffled(value[key], order) for key in keys}
+    return value
+
+
+# Nodes of schema 1.0.1 have no lists of attributes.
+FLAT = {
+    **{"name": "aten::relu", "id": 3, "rf_id": 7, "parent": 2, "fw_parent": 0, "seq_id": -1},
+    **{"scope": 0, "tid": 1, "fw_tid": 0, "op_schema": "aten::relu(Tensor self) -> Tensor"},
+    **{"inputs": [[5, 6]], "input_shapes": [[8, 8]], "input_types": ["Tensor(float)"]},
+    **{"outputs": [], "output_shapes": [], "output_types": []},
+}
+
+
+def test_keys_may_have_any_order_and_schemas_differ(tmp_path: Path) -> None:
+    schema = "aten::relu(Tensor self) -> Tensor"
+    path = write(tmp_path, node(3, "aten::relu", 7, 2, op_schema=schema))
+    today = json.loads(path.read_text())
+    documents = [
+        today,
+        *(shuffled(today, order) for order in (["nodes", "name"], ["schema", "ctrl_deps", "id"])),
+        json.loads(json.dumps(today, sort_keys=True)),
+        {"schema": "1.0.1", "pid": 1, "nodes": [FLAT]},
+    ]
+    path.unlink()
+    (tmp_path / "host.json").write_text(
+        json.dumps([op("aten::relu", args={"Record function id": 7})])
+    )
+    for number, document in enumerate(documents):
+        (tmp_path / f"{number}.et.json").write_text(json.dumps(document))
+    columns = "node_id, ctrl_deps, name, rf_id, op_schema, input_shapes, outputs"
+    expected = (3, 2, "aten::relu", 7, schema, "[[8, 8]]", "[]")
+    found = nodes_in(tmp_path, columns)
+    assert found == [expected] * len(documents)
+
+
+def test_a_file_without_nodes_is_an_error(store: ingest.Store, tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match="no nodes: not an execution trace"):
+        store.add(write(tmp_path))
+
+
 def test_unescaped_names_are_read(tmp_path: Path) -> None:
     path = write(tmp_path, node(2, 'my "label", \n "id": 3'), node(3, "aten::mm"))
     assert nodes_in(path, "name") == [('my "label", \n "id": 3',), ("aten::mm",)]

@@ -5,6 +5,7 @@ from contextlib import closing
 import duckdb
 import pyarrow as pa
 
+from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
@@ -13,6 +14,8 @@ from ingest.formats.kineto.repair import parse, repair_events
 from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.units import counted
+
+HOUR_NS = 3_600_000_000_000
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
@@ -32,6 +35,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
             trace = KinetoTrace(source.path, has_literal_backslashes=True)
             _parse(connection, source, trace)
     repair_events(connection, source, trace)
+    _set_aside_outliers(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
     source.coded_warnings[:0] = trace.warnings
@@ -53,6 +57,16 @@ def _parse(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoT
     if failures:
         _forget(connection, source)
         raise failures[0]
+
+
+def _set_aside_outliers(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    spans = connection.execute(
+        "SELECT max(relative_ns) - min(relative_ns) FROM staged "
+        "WHERE source_id = $1 AND side IS NOT NULL",
+        [source.source_id],
+    ).fetchall()
+    if (spans[0][0] or 0) > HOUR_NS:
+        connection.execute(sql.query("set_aside_outliers"), {"source_id": source.source_id})
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

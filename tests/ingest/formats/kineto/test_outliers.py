@@ -1,0 +1,35 @@
+"""Events hours away from the others, such as those to which a profiler gave the time 0."""
+
+import json
+
+from tests.builders.events import kernel, op
+from tests.ingest.formats.conftest import Ranks
+
+HOURS_US = 15_580_800_000_000.0  # since the trace's base
+APART = {
+    "a profiler's zero": [0, 0],
+    "long before": [HOURS_US - 3.7e9],
+    "long after": [HOURS_US + 1e10, HOURS_US + 1.1e10],
+}
+
+
+def test_events_hours_away_from_the_others_have_no_time(ranks: Ranks) -> None:
+    shown = [kernel("k", HOURS_US + 30, 50), kernel("k", HOURS_US + 100, 50), op("a", HOURS_US)]
+    outliers = [[kernel("outlier", at, 0) for at in times] for times in APART.values()]
+    sources = ranks.add(*[[*events, *shown] for events in outliers], shown)
+    for source, events in zip(sources, [*outliers, []], strict=True):
+        assert source.complete == 3
+        reason = "complete event without a valid ts"
+        assert source.other == ({reason: len(events)} if events else {})
+    found = ranks.rows("SELECT rank, span_ns, busy_ns, bubble_ns FROM device_time")
+    assert found == [[(120_000, 100_000, 20_000)]] * 4
+    kept = ranks.rows("SELECT rank, name, time_ns, event FROM other_events ORDER BY event_id")
+    for rows, events in zip(kept, outliers, strict=True):
+        assert [(name, at, json.loads(text)) for name, at, text in rows] == [
+            ("outlier", None, event) for event in events
+        ]
+
+
+def test_events_within_an_hour_keep_their_times(ranks: Ranks) -> None:
+    [source] = ranks.add([op("a", 0, 0), op("b", 3.5e9), op("c", 7e9)])
+    assert (source.complete, source.warnings) == (3, [])

@@ -47,7 +47,9 @@ os.chdir(directory)
 multiprocessing.process.ORIGINAL_DIR = directory  # where it starts processes
 for name, value in environment.items():
     os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
+# As in a terminal: the tests may run under nohup, or in the background of a shell.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if word := os.environ.pop(FORK_PYTHON, None):
     fork_this_python(word)
 set_up_torch(os.environ)

@@ -1,14 +1,16 @@
 """One entry in `step_part_rules` adds a cause of idle time to all tables and pages."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import _lru_cache_wrapper
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 import ingest
 from ingest import sql
-from ingest.pipeline import scratch
 from ingest.sql import loader
 from tests.builders.diff_traces import Call, trace
 from tests.conftest import Traces
@@ -29,8 +31,18 @@ RULE = """,
         'part': 'sync',"""
 
 
+def clear_caches() -> None:
+    """Clear what ingest keeps of its SQL, so that no test depends on the tests before it."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "ingest"]
+    for each in (value for module in modules for value in vars(module).values()):
+        if isinstance(each, _lru_cache_wrapper):
+            each.cache_clear()
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
 @pytest.fixture
-def logging(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def logging(tmp_path: Path) -> Iterator[None]:
     """The SQL with one more cause after `host`."""
     rules = sql.files()["step_part_rules"]
     body = rules.body.replace(
@@ -41,14 +53,13 @@ def logging(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     )
     assert body != rules.body
     files = {**sql.files(), rules.name: replace(rules, body=body)}
-    for module in (sql, loader):
-        monkeypatch.setattr(module, "files", lambda: files)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for cached in (sql.parts, scratch.template_version):
-        cached.cache_clear()
-    yield
-    for cached in (sql.parts, scratch.template_version):
-        cached.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (sql, loader):
+            patch.setattr(module, "files", lambda: files)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        clear_caches()
+        yield
+    clear_caches()
 
 
 def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces, app) -> None:

@@ -1,4 +1,4 @@
-"""Traces whose backslashes stand for themselves.
+r"""Traces whose backslashes stand for themselves.
 
 torch up to 2.0 does not escape the backslashes of paths on Windows: `"torch\nn\module.py(5): f"`.
 Such a name has no valid JSON escape, or another meaning.

@@ -31,6 +31,8 @@ FROM_PYTHON = (
     "side",
     "seconds_to_ns",
     "reserved_change",
+    "chrome_id",
+    "chrome_us",
 )
 CONFIG = {"threads": 1, "preserve_insertion_order": False}
 

@@ -15,6 +15,7 @@ from ingest.formats.json_text import keys_before, leading_keys, without_lone_sur
 
 LONGEST = 2 << 30  # bytes of JSON
 BATCH = 20_000  # nodes
+WINDOW = 1 << 20  # characters; few nodes are longer
 NODES = re.compile(r'"nodes"\s*:\s*\[')
 FIRST_KEY = re.compile(r'\{\s*"(\w+)"\s*:')
 BETWEEN = re.compile(r"[\s,]*")
@@ -81,11 +82,13 @@ class ExecutionTrace:
         """
         first = FIRST_KEY.match(text, _after_blanks(text, position))
         start = re.compile(rf'\{{\s*"{first[1] if first else "id"}"\s*:')
+        is_last = False
         while (position := _after_blanks(text, position)) < len(text):
             if text[position] == "]":
                 self.metadata |= leading_keys(text[position + 1 :]).found
                 return
-            following = start.search(text, position + 1)
+            following = None if is_last else start.search(text, position + 1)
+            is_last = following is None
             end = following.start() if following else len(text)
             node, position = _node(text, position, end)
             if node is None and position == len(text):
@@ -120,18 +123,18 @@ def _node(text: str, start: int, end: int) -> tuple[dict[str, Any] | None, int]:
 
     `end`: where the next node begins, if this one is damaged.
     """
-    try:
-        node, after = DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        repaired = NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])}{m[3]}", text[start:end], count=1)
+    piece = text[start:end]
+    repaired = NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])}{m[3]}", piece[:WINDOW], count=1)
+    # A key of a node may also be the first one of an object inside it.
+    for tried in (piece, repaired, text[start : start + WINDOW]):
         try:
-            node, after = DECODER.raw_decode(repaired)
+            node, length = DECODER.raw_decode(tried)
         except (ValueError, RecursionError):
-            return None, end
-        after += end - len(repaired)
-    if not END.match(text, after):
-        return None, end
-    return _columns(node), after
+            continue
+        after = start + length + (len(piece) - len(repaired) if tried is repaired else 0)
+        if END.match(text, after):
+            return _columns(node), after
+    return None, end
 
 
 def _columns(node: Any) -> dict[str, Any] | None:
@@ -167,7 +170,7 @@ def _side(node: Any, side: str) -> dict[str, Any]:
     if isinstance(values, list):
         of_all = side.removesuffix("s")
         return {"values": values, **{name: node.get(f"{of_all}_{name}") for name in ASPECTS[1:]}}
-    return dict(values or {})
+    return values or {}
 
 
 def _number(value: Any) -> int | None:

@@ -5,8 +5,8 @@ import re
 from ingest.formats.io import BLANK_START
 
 SCHEMA = re.compile(rb'\{\s*"schema"\s*:\s*"\d')
-NODES = re.compile(rb'"nodes"\s*:\s*\[\s*(\{|\])')
-OF_NODE = re.compile(rb'"(?:ctrl_deps|rf_id)"\s*[:,]')
+NODES = re.compile(rb'"nodes"\s*:\s*\[')
+OF_NODE = re.compile(rb'"(?:ctrl_deps|rf_id)"\s*:\s*\d|"name"\s*:\s*"rf_id"')
 
 
 def is_execution_trace(head: bytes) -> bool:
@@ -16,6 +16,5 @@ def is_execution_trace(head: bytes) -> bool:
     own.
     """
     text = head.lstrip(BLANK_START)
-    if not text.startswith(b"{") or b'"traceEvents"' in text or not NODES.search(text):
-        return False
-    return bool(SCHEMA.match(text) or OF_NODE.search(text))
+    is_object_with_nodes = text.startswith(b"{") and NODES.search(text)
+    return bool(is_object_with_nodes and (SCHEMA.match(text) or OF_NODE.search(text)))

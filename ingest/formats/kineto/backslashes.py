@@ -1,7 +1,7 @@
 r"""Traces whose backslashes stand for themselves.
 
 torch up to 2.0 does not escape the backslashes of paths on Windows: `"torch\nn\module.py(5): f"`.
-Such a name has no valid JSON escape, or another meaning.
+Such a name is invalid JSON, or JSON reads `\n` in it as a new line.
 """
 
 import re
@@ -13,7 +13,7 @@ from ingest.formats.json_text import DECODER
 
 PLACEHOLDER = "\x1a"  # as long as a backslash, so that positions in the text stay
 LITERAL = re.compile(rb'\\(?!")')
-INVALID_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')  # a valid one, or the backslash
 LOOKED_AT = 100  # rejected pieces
 LONGEST = 64 << 10  # bytes of these
 # A parsed name of a Python frame, in which a valid escape became a control character.
@@ -33,15 +33,20 @@ def with_placeholders(content: bytes) -> bytes:
     return LITERAL.sub(PLACEHOLDER.encode(), content)
 
 
+def without_placeholders(content: bytes) -> bytes:
+    """Return text with backslashes again."""
+    return content.replace(PLACEHOLDER.encode(), b"\\")
+
+
 def escaped(text: str) -> str:
     """Return text with placeholders as JSON: two backslashes for each of them."""
     return text.replace(PLACEHOLDER, r"\\")
 
 
 def are_literal(connection: duckdb.DuckDBPyConnection, source_id: int, content: Content) -> bool:
-    """Return whether the names of a source's events in table `staged` show that they are.
+    """Return whether the backslashes of a source stand for themselves.
 
-    `content`: the source's bytes.
+    The names of its events in table `staged` show this. `content`: the source's bytes.
     """
     rejected = connection.execute(
         "SELECT (args ->> 'from_byte')::BIGINT, (args ->> 'to_byte')::BIGINT FROM staged "
@@ -51,18 +56,26 @@ def are_literal(connection: duckdb.DuckDBPyConnection, source_id: int, content: 
     for start, end in rejected:
         content.forget(start)
         text = content.read(start, min(end - start, LONGEST)).decode("latin-1")
-        if INVALID_ESCAPE.search(text) and _is_valid(INVALID_ESCAPE.sub(r"\\\\", text)):
+        if _is_valid_with_literal_backslashes(text):
             return True
     misread = connection.execute(
-        "SELECT EXISTS (FROM staged WHERE source_id = $1 AND regexp_matches(name, $2))",
+        "SELECT EXISTS (FROM staged WHERE source_id = $1 AND category = 'python_function' "
+        "AND regexp_matches(name, $2))",
         [source_id, MISREAD],
     )
     return misread.fetchall() == [(True,)]
 
 
-def _is_valid(text: str) -> bool:
+def has_invalid_escape(text: str) -> bool:
+    """Return whether a backslash in the text begins no escape of JSON."""
+    return any(found[1] for found in ESCAPE.finditer(text))
+
+
+def _is_valid_with_literal_backslashes(text: str) -> bool:
+    """Return whether the value at the start of a text is JSON except for its backslashes."""
+    changed = ESCAPE.sub(lambda found: r"\\" if found[1] else found[0], text)
     try:
-        DECODER.raw_decode(text)
+        _, end = DECODER.raw_decode(changed)
     except (ValueError, RecursionError):
         return False
-    return True
+    return has_invalid_escape(text[:end])

@@ -49,7 +49,7 @@ TOO_LONG = f"longer than {EVENT_LIMIT >> 20} MiB"
 QUOTES = "unescaped quotes in the name"
 CHARACTERS = "characters that JSON does not allow"
 BACKSLASHES = "unescaped backslashes"
-VALUES = "numbers that JSON does not allow"
+VALUES = "values that JSON does not allow"
 
 STRICT = JSONDecoder()
 FRUGAL = JSONDecoder(  # shows whether a long text is an event without keeping most of its content
@@ -95,7 +95,8 @@ def read_piece(content: Content, start: int, end: int, is_end: IsEnd) -> Iterato
         found = (
             _event(content, position)
             or _requoted(content, position)
-            or _without_numbers(content, position)
+            or _with_nulls(content, position, min(end - position, REQUOTED_BYTES))
+            or _with_nulls(content, position, REQUOTED_BYTES)
         )
         if not found:
             found = _damage(content, position, end, is_end)
@@ -177,12 +178,12 @@ def _requoted(content: Content, position: int) -> Found | None:
     return Found(position, position + end, _repaired(content, repaired[:length])[0], QUOTES)
 
 
-def _without_numbers(content: Content, position: int) -> Found | None:
-    """Return the event at `position` with null for each number that JSON does not allow.
+def _with_nulls(content: Content, position: int, size: int) -> Found | None:
+    """Return the event at `position` with null for each value that JSON does not allow.
 
-    Return None if the result is not an event.
+    Return None if `size` bytes do not begin with such an event.
     """
-    text = _text(content, position, REQUOTED_BYTES)
+    text = _text(content, position, size)
     if not text.startswith("{"):
         return None
 

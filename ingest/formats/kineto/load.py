@@ -15,7 +15,7 @@ from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.units import counted
 
-HOUR_NS = 3_600_000_000_000
+FAR_NS = 3_600_000_000_000  # no step of a recording lasts an hour
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
@@ -65,8 +65,10 @@ def _set_aside_outliers(connection: duckdb.DuckDBPyConnection, source: Source) -
         "WHERE source_id = $1 AND side IS NOT NULL",
         [source.source_id],
     ).fetchall()
-    if (spans[0][0] or 0) > HOUR_NS:
-        connection.execute(sql.query("set_aside_outliers"), {"source_id": source.source_id})
+    if (spans[0][0] or 0) > FAR_NS:
+        connection.execute(
+            sql.query("set_aside_outliers"), {"source_id": source.source_id, "far_ns": FAR_NS}
+        )
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

@@ -27,9 +27,11 @@ from ingest.formats.json_text import (
 from ingest.formats.kineto import recognition
 from ingest.formats.kineto.backslashes import (
     LITERAL,
+    PLACEHOLDER,
     LiteralContent,
     escaped,
-    with_placeholders,
+    has_invalid_escape,
+    without_placeholders,
 )
 from ingest.formats.kineto.chunks import batch, batch_of, cuts, with_backslash
 from ingest.formats.kineto.damage import EVENT_LIMIT
@@ -234,6 +236,8 @@ class KinetoTrace:
         return ""
 
     def _text(self, metadata: bytes) -> str:
-        if self.has_literal_backslashes:
-            return escaped(with_placeholders(metadata).decode("utf-8", "replace"))
-        return metadata.decode("utf-8", "replace")
+        if not self.has_literal_backslashes:
+            return metadata.decode("utf-8", "replace")
+        text = without_placeholders(metadata).decode("utf-8", "replace")
+        # Metadata that users add is JSON.
+        return escaped(text.replace("\\", PLACEHOLDER)) if has_invalid_escape(text) else text

@@ -64,7 +64,7 @@ def repair_events(
         repair.read()
         trace.finish(content, repair.array_end, repair.lost)
     source.dropped = dict(repair.dropped)
-    for fault, events in repair.repaired.items():
+    for fault, events in (+repair.repaired).items():
         source.warn("events_repaired", f"{counted(events, 'event')} repaired: {fault}")
     for reason, pieces in repair.dropped.items():
         source.warn(
@@ -147,8 +147,9 @@ class Repair:
                 left -= 1
 
     def _forget_backslashes(self, start: int, end: int) -> None:
-        """Do not count a rejected piece with backslashes. What is kept of it counts."""
+        """Do not count a rejected piece with backslashes. Its events count when they are kept."""
         if self.repaired[BACKSLASHES]:
+            self._content.forget(start)
             piece = self._content.read(start, end - start)
             self.repaired[BACKSLASHES] -= PLACEHOLDER.encode() in piece
 

@@ -72,13 +72,14 @@ def in_order(times: Integers, lanes: Integers, positions: Integers, edges: Edges
     """Return the graph with its nodes ordered by time.
 
     Nodes of the same time are ordered so that edges lead to later nodes, and otherwise by lane and
-    position in the lane. Edges that still lead to an earlier node are left out: they are part of a
-    cycle. A node that no edge explains gets an edge of kind UNEXPLAINED from the start.
+    position in the lane. Edges that still lead to an earlier node, because of a cycle, are left
+    out. A node that no edge explains gets an edge of kind UNEXPLAINED from the start.
     """
     sources, targets, weights, owners, kinds = map(np.concatenate, zip(*edges.columns, strict=True))
     order = np.lexsort((positions, lanes, times))
     position = _inverse(order)
-    is_tie = (times[sources] == times[targets]) & (position[targets] < len(order) - 1)
+    end = len(order) - 1  # the last node stays the last
+    is_tie = (times[sources] == times[targets]) & (position[targets] < end)
     if np.any(is_tie & (position[sources] > position[targets])):
         position = _topological(times, position, sources[is_tie], targets[is_tie])
         order = _inverse(position)
@@ -112,7 +113,7 @@ def _inverse(order: Integers) -> Integers:
 def _topological(
     times: Integers, position: Integers, sources: Integers, targets: Integers
 ) -> Integers:
-    """Return positions of the nodes in which the edges, between nodes of equal time, lead forward.
+    """Return positions such that the edges, between nodes of the same time, lead forward.
 
     Among the nodes that can come next, the one with the smallest `position` does. If a cycle is
     left, the node with the smallest `position` comes next.
@@ -121,17 +122,17 @@ def _topological(
     is_backward = position[sources] > position[targets]
     affected = np.isin(times[sources], times[sources[is_backward]])
     following: dict[int, list[int]] = {}
-    before: dict[int, int] = {}  # the number of edges that lead to a node
+    incoming: dict[int, int] = {}  # the number of edges that lead to a node
     groups: dict[int, set[int]] = {}
     edges = zip(sources[affected].tolist(), targets[affected].tolist(), strict=True)
     for source, target in set(edges):
         following.setdefault(source, []).append(target)
-        before[target] = before.get(target, 0) + 1
+        incoming[target] = incoming.get(target, 0) + 1
         groups.setdefault(int(times[source]), set()).update((source, target))
     for group in groups.values():
         waiting = sorted(group, key=position.__getitem__)
         places = position[waiting].tolist()
-        ready = [(int(position[node]), node) for node in waiting if node not in before]
+        ready = [(int(position[node]), node) for node in waiting if node not in incoming]
         placed: set[int] = set()
         rest = iter(waiting)
         for place in places:
@@ -142,7 +143,7 @@ def _topological(
             placed.add(node)
             found[node] = place
             for target in following.get(node, ()):
-                before[target] -= 1
-                if not before[target] and target not in placed:
+                incoming[target] -= 1
+                if not incoming[target] and target not in placed:
                     heappush(ready, (int(position[target]), target))
     return found

@@ -148,7 +148,8 @@ def _ended_before(nodes: Nodes, is_long: np.ndarray, free: Integers) -> Integers
         since = max(int(free[row]), int(begun) - KERNEL_START_NS)
         first, end = np.searchsorted(ends, [since, begun], "right")
         others = by_end[first:end][::-1]
-        others = others[activities["lane"][others] != activities["lane"][row]]
+        is_other = activities["lane"][others] != activities["lane"][row]
+        others = others[is_other & (activities["start_ns"][others] < begun)]
         if len(others):
             found[row] = 2 * nodes.activity_owners[others[0]] + 1
     return found

@@ -62,7 +62,8 @@ def add_waits(nodes: Nodes, edges: Edges) -> npt.NDArray[np.bool_]:
                 last[lane] = row
         if last:
             rows = np.array(list(last.values()))
-            # Each of them would have delayed the host by the time that passed after the last one.
+            # Without the last one, the host would still wait for the others, and then continue
+            # after the same time.
             after_ns = until - int(activity_ends[rows].max())
             sources = 2 * nodes.activity_owners[rows] + 1
             edges.add(sources, 2 * span + 1, after_ns, span, Kind.SYNC)

@@ -58,7 +58,7 @@ def test_a_step_of_a_file_or_of_a_run_can_be_opened(traces: Traces) -> None:
         assert [e["name"] for e in events if e["ph"] == "X"] == ["ProfilerStep#1", "a"]
 
 
-def test_a_trace_that_breaks_off_is_no_complete_answer() -> None:
+def test_an_interrupted_trace_is_an_incomplete_response() -> None:
     def broken() -> Iterator[bytes]:
         yield b'{"traceEvents": ['
         raise OSError("the run was removed")

@@ -18,8 +18,8 @@ CREATE MACRO category_today(recorded, name) AS CASE
         END
     WHEN recorded IN ('Kernel', 'hpu_op') THEN 'kernel'
     -- Each accelerator has a prefix of its own: xpu_runtime, musa_runtime, GCU_MEMCPY.
-    WHEN regexp_full_match(recorded, 'Runtime|[a-z0-9]+_runtime') THEN 'cuda_runtime'
-    WHEN regexp_full_match(recorded, '[a-z0-9]+_driver') THEN 'cuda_driver'
+    WHEN regexp_full_match(recorded, '(?i)runtime|[a-z0-9]+_runtime') THEN 'cuda_runtime'
+    WHEN regexp_full_match(recorded, '(?i)[a-z0-9]+_driver') THEN 'cuda_driver'
     WHEN regexp_full_match(recorded, '(?i)([a-z0-9]+_)?memcpy') THEN 'gpu_memcpy'
     WHEN regexp_full_match(recorded, '(?i)([a-z0-9]+_)?memset') THEN 'gpu_memset'
     WHEN regexp_full_match(recorded, '(?i)[a-z0-9]+_user_annotation') THEN 'gpu_user_annotation'

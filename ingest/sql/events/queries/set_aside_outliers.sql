@@ -1,24 +1,26 @@
--- Sets aside complete events of source $source_id that are hours away from the others: profilers
--- write the time 0, or any other, if they do not know it. Events belong together if no two
--- neighbours are an hour apart. Only the largest group keeps its times; the other events become
--- events without a valid time. Their text is rebuilt from the columns.
+-- Sets aside complete events of source $source_id that are far from all others: profilers write the
+-- time 0, or any other, if they do not know it. Nothing happens for more than $far_ns between two
+-- groups of events. Apart from the largest group, those whose events have no duration, and those
+-- with less than 1 % of the largest group's events, become events without a valid time. Their text
+-- is rebuilt from the columns.
 UPDATE staged
 SET
     side = NULL,
     relative_ns = NULL,
     args = concat(
         '{"ph":"X","cat":',
-        to_json(coalesce(older_category, category)),
+        coalesce(to_json(coalesce(older_category, category))::VARCHAR, 'null'),
         ',"name":',
         to_json(name),
         ',"pid":',
-        coalesce(try_cast(pid AS BIGINT)::VARCHAR, to_json(pid)::VARCHAR, 'null'),
+        coalesce(chrome_id(pid), 'null'),
         ',"tid":',
-        coalesce(try_cast(tid AS BIGINT)::VARCHAR, to_json(tid)::VARCHAR, 'null'),
+        coalesce(chrome_id(tid), 'null'),
+        ',"id":' || to_json(id),
         ',"ts":',
-        (relative_ns / 1000)::DECIMAL(38, 3),
+        chrome_us(relative_ns),
         ',"dur":',
-        (dur_ns / 1000)::DECIMAL(38, 3),
+        chrome_us(dur_ns),
         ',"args":',
         coalesce(args::VARCHAR, 'null'),
         '}'
@@ -30,11 +32,13 @@ WHERE event_id IN (
             event_id,
             relative_ns,
             dur_ns,
-            relative_ns - lag(relative_ns, 1, relative_ns) OVER in_time > 3_600_000_000_000
+            coalesce(relative_ns - max(relative_ns + dur_ns) OVER earlier > $far_ns, FALSE)
                 AS is_apart
         FROM staged
         WHERE source_id = $source_id AND side IS NOT NULL
-        WINDOW in_time AS (ORDER BY relative_ns, event_id)
+        WINDOW earlier AS (
+            ORDER BY relative_ns, event_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        )
     ),
 
     grouped AS (
@@ -44,15 +48,19 @@ WHERE event_id IN (
         FROM ordered
     ),
 
-    largest AS (
-        SELECT number
+    sized AS (
+        SELECT
+            number,
+            sum(dur_ns) AS sum_ns,
+            count(*) AS events,
+            row_number() OVER (ORDER BY events DESC, sum_ns DESC, number) AS place,
+            max(events) OVER () AS most_events
         FROM grouped
         GROUP BY number
-        ORDER BY count(*) DESC, sum(dur_ns) DESC, number
-        LIMIT 1
     )
 
-    SELECT event_id
+    SELECT grouped.event_id
     FROM grouped
-    WHERE number <> (FROM largest)
+    INNER JOIN sized ON grouped.number = sized.number
+    WHERE sized.place > 1 AND (sized.sum_ns = 0 OR sized.events * 100 < sized.most_events)
 );

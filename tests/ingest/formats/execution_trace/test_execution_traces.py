@@ -198,6 +198,10 @@ def test_damaged_files_keep_their_intact_nodes(store: ingest.Store, tmp_path: Pa
     [source] = store.add(tmp_path / "host.et.json").sources
     assert (source.status, source.events, source.dropped) == ("ok", 3, {"damaged node": 1})
     assert source.warnings == ["1 node could not be read"]
+    odd = tmp_path / "odd.et.json"
+    odd.write_bytes(whole.replace(b'"inputs"', b'"inputs": "x", "more"', 1))
+    [source] = store.add(odd).sources
+    assert (source.events, source.dropped) == (3, {"damaged node": 2})
     cut = tmp_path / "cut.et.json"
     cut.write_bytes(whole[:-60])
     [source] = store.add(cut).sources

@@ -27,7 +27,7 @@ def test_all_backslashes_of_a_file_are_literal(ranks: Ranks) -> None:
     shown = op("aten::relu", 90, args={"Call stack": r"torch\nn\x.py(1): f"})
     texts = [
         text_of([*frames, shown]),
-        text_of([shown, *frames[::-1]], traceName=r"C:\temp\new.json"),
+        text_of([shown, *frames[::-1]], traceName=r"C:\Users\new.json"),
         text_of([*frames[2:3], shown]),  # no escape is invalid
         text_of([shown, *frames]) + "   ",
     ]
@@ -40,7 +40,7 @@ def test_all_backslashes_of_a_file_are_literal(ranks: Ranks) -> None:
     assert [sorted(name for (name,) in rows) for rows in found] == [sorted(n) for n in kept]
     stacks = ranks.rows("SELECT rank, args ->> 'Call stack' FROM events WHERE category = 'cpu_op'")
     assert stacks == [[(r"torch\nn\x.py(1): f",)]] * len(texts)
-    assert sources[1].metadata["traceName"] == r"C:\temp\new.json"
+    assert sources[1].metadata["traceName"] == r"C:\Users\new.json"
 
 
 def test_quotes_are_still_escaped(ranks: Ranks) -> None:
@@ -63,17 +63,37 @@ def test_a_truncated_file_keeps_its_events(end: int, ranks: Ranks) -> None:
 
 
 def test_escaped_backslashes_are_read_as_before(ranks: Ranks) -> None:
-    events = [frame(name, 10 * number, 5) for number, name in enumerate(NAMES)]
-    [source] = ranks.add([*events, op("two\nlines", 90)])
-    assert (source.complete, source.warnings) == (5, [])
-    [rows] = ranks.rows("SELECT rank, name FROM events ORDER BY start_ns")
-    assert [name for (name,) in rows] == [*NAMES, "two\nlines"]
+    """They may follow the events, in metadata, which is part of the last piece."""
+    label = "fit\nat train.py(12): step"
+    events = [*(frame(name, 10 * n, 5) for n, name in enumerate(NAMES)), op(label, 90)]
+    path = r"C:\data\t.json"
+    quoted = r'], "note": "C:\data"}'
+    texts = [
+        json.dumps({"traceEvents": events, "traceName": path}),
+        json.dumps({"traceName": path, "traceEvents": events}),
+        json.dumps(events),
+        json.dumps({"traceEvents": events}).removesuffix("]}") + quoted,  # only this is unescaped
+    ]
+    for source in ranks.add(*texts):
+        assert (source.complete, source.dropped) == (5, {})
+        assert not any(REPAIRED in warning for warning in source.warnings)
+    for rows in ranks.rows("SELECT rank, name FROM events ORDER BY start_ns"):
+        assert [name for (name,) in rows] == [*NAMES, label]
+
+
+def test_metadata_of_users_is_escaped(ranks: Ranks) -> None:
+    text = (
+        text_of([frame(NAMES[1], 1, 5)]).removesuffix("}") + ', "mine": "C:\\\\x", "a": "\\u00e9"}'
+    )
+    [source] = ranks.add(text)
+    assert source.warnings == [f"1 event repaired: {REPAIRED}"]
+    assert source.metadata == {"mine": r"C:\x", "a": "é"}
 
 
 NUMBERS = ("N/A", "n/a", "-nan(ind)", "nan(0x1)", "1.#INF", "-1.#IND", "None", "undefined")
 
 
-def test_what_is_no_number_is_null_and_the_event_stays(ranks: Ranks) -> None:
+def test_invalid_numbers_become_null(ranks: Ranks) -> None:
     texts = [
         f'[{{"ph": "X", "name": "N/A, x", "ts": 5, "dur": 1, "args": {{"a": {number}, "b": 2}}}}, '
         f"{json.dumps(op('last'))}]"
@@ -81,7 +101,7 @@ def test_what_is_no_number_is_null_and_the_event_stays(ranks: Ranks) -> None:
     ]
     for source, number in zip(ranks.add(*texts), NUMBERS, strict=True):
         assert (source.complete, source.dropped) == (2, {}), number
-        assert source.warnings == ["1 event repaired: numbers that JSON does not allow"], number
+        assert source.warnings == ["1 event repaired: values that JSON does not allow"], number
     found = ranks.rows("SELECT rank, name, args FROM events WHERE name <> 'last'")
     assert [[(name, json.loads(args)) for name, args in rows] for rows in found] == [
         [("N/A, x", {"a": None, "b": 2})]

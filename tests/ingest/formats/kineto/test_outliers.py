@@ -30,6 +30,22 @@ def test_events_hours_away_from_the_others_have_no_time(ranks: Ranks) -> None:
         ]
 
 
-def test_events_within_an_hour_keep_their_times(ranks: Ranks) -> None:
-    [source] = ranks.add([op("a", 0, 0), op("b", 3.5e9), op("c", 7e9)])
+def test_an_event_without_a_category_is_set_aside_too(ranks: Ranks) -> None:
+    [source] = ranks.add(
+        '[{"ph": "X", "name": "a", "ts": 0, "dur": 0}, ' + json.dumps(op("b", 4e9)) + "]"
+    )
+    assert source.complete == 1
+    assert ranks.rows("SELECT rank, event ->> 'name' FROM other_events") == [[("a",)]]
+
+
+def test_work_hours_apart_keeps_its_times(ranks: Ranks) -> None:
+    """For example, with a pause, or with another clock on the device."""
+    [source] = ranks.add([op("a", 0, 9), op("b", 20, 9), kernel("k", 7.2e9, 5)])
     assert (source.complete, source.warnings) == (3, [])
+
+
+def test_events_within_an_hour_keep_their_times(ranks: Ranks) -> None:
+    near = [op("a", 0, 0), op("b", 3.5e9), op("c", 7e9)]
+    long = [op("all", 0, 9e9), op("inside", 8e9, 0)]
+    for source, events in zip(ranks.add(near, long), (near, long), strict=True):
+        assert (source.complete, source.warnings) == (len(events), [])

@@ -43,10 +43,16 @@ def escaped(text: str) -> str:
     return text.replace(PLACEHOLDER, r"\\")
 
 
-def are_literal(connection: duckdb.DuckDBPyConnection, source_id: int, content: Content) -> bool:
+def are_literal(
+    connection: duckdb.DuckDBPyConnection,
+    source_id: int,
+    content: Content,
+    has_escaped_backslash: bool,
+) -> bool:
     """Return whether the backslashes of a source stand for themselves.
 
     The names of its events in table `staged` show this. `content`: the source's bytes.
+    `has_escaped_backslash`: whether two backslashes follow each other in it.
     """
     rejected = connection.execute(
         "SELECT (args ->> 'from_byte')::BIGINT, (args ->> 'to_byte')::BIGINT FROM staged "
@@ -58,6 +64,8 @@ def are_literal(connection: duckdb.DuckDBPyConnection, source_id: int, content: 
         text = content.read(start, min(end - start, LONGEST)).decode("latin-1")
         if _is_valid_with_literal_backslashes(text):
             return True
+    if has_escaped_backslash:
+        return False
     misread = connection.execute(
         "SELECT EXISTS (FROM staged WHERE source_id = $1 AND category = 'python_function' "
         "AND regexp_matches(name, $2))",

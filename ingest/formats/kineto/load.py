@@ -29,7 +29,9 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     _parse(connection, source, trace)
     if trace.backslashes:
         with closing(trace.content()) as content:
-            is_literal = are_literal(connection, source.source_id, content)
+            is_literal = are_literal(
+                connection, source.source_id, content, trace.has_escaped_backslash
+            )
         if is_literal:
             _forget(connection, source)
             trace = KinetoTrace(source.path, has_literal_backslashes=True)

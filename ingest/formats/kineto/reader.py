@@ -52,6 +52,7 @@ class KinetoTrace:
     file. `warnings`: warnings about the file. `metadata`: every key of the file except
     `traceEvents`, known after `finish()`. `truncated`: whether the file ends early, known after
     `finish()`. `backslashes`: number of pieces with a backslash that is not before a quote.
+    `has_escaped_backslash`: whether two backslashes follow each other in the file.
     `progress`: called with the bytes of the file on disk read so far. `has_literal_backslashes`:
     see `backslashes.py`.
     """
@@ -68,6 +69,7 @@ class KinetoTrace:
         self.json_bytes = 0
         self.pieces = 0
         self.backslashes = 0
+        self.has_escaped_backslash = False
         self.truncated = False
         self.warnings: list[SourceWarning] = []
         self._progress = progress or (lambda _: None)
@@ -180,6 +182,7 @@ class KinetoTrace:
         except (EOFError, OSError) as error:
             self._broken = str(error)
         self.json_bytes += len(block)
+        self.has_escaped_backslash |= rb"\\" in block
         self._progress(self._file.tell())
         return block
 

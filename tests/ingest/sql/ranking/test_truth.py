@@ -35,8 +35,8 @@ TRACES = [
 ]
 
 
-# For this file, the truth counts all events of the device as kernels. The metrics of the work alone
-# are tested in `tests/ingest/sql/steps/test_samples.py`.
+# For this file, the truth counts `dma_request` and `event_wait` as kernels. The metrics without
+# them are tested in `tests/ingest/sql/steps/test_samples.py`.
 MTIA = "mtia_inference.json.gz"
 
 

@@ -21,8 +21,7 @@ Interval = tuple[int, int]
 
 KERNEL = {"kernel", "Kernel"}
 COPY = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
-# All other events of an MTIA are kernels.
-MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work", "event_record": "no work"}
+MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work"}  # all other events are kernels
 LAUNCH = {"cuda_runtime", "cuda_driver", "Runtime", "mtia_runtime"}
 OP = {"cpu_op", "Operator"}
 HOST = {*LAUNCH, *OP, "user_annotation", "python_function"}

@@ -1,4 +1,4 @@
-"""Events hours away from the others, such as those to which a profiler gave the time 0."""
+"""Events hours away from all others. Profilers write the time 0 if they do not know it."""
 
 import json
 

@@ -99,7 +99,7 @@ def test_paths_of_consecutive_steps() -> None:
 
 
 def awaited(at: float, correlation: int, stream: int) -> list[Event]:
-    """Return the events by which stream 9 waits for another one, from `at` on."""
+    """Return events from `at` on: stream 9 waits for another stream."""
     waits = recorded(
         "Stream Wait Event",
         at + 1,

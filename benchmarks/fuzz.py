@@ -110,7 +110,7 @@ def violations(
         open_scratch(Path(scratch) / "scratch", memory_limit="512MB", threads=1) as connection,
     ):
         try:
-            load(source, Staging(connection), lambda _: None)
+            load(source, Staging(connection, [source]), lambda _: None)
         except ProfileError as error:
             clear = str(error).startswith(f"{path}: ") and "\n" not in str(error)
             # A file may be refused if its header or all of it is damaged.

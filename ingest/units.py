@@ -262,6 +262,12 @@ def _apart(shortened: dict[str, str]) -> dict[str, str]:
     return shortened
 
 
+def natural_order(name: str) -> list[tuple[str, int]]:
+    """Return a sort key by which numbers in names count as numbers: `rank2` before `rank10`."""
+    parts = re.findall(r"([^0-9]*)([0-9]*)", name)
+    return [(text, int(digits or -1)) for text, digits in parts] + [(name, 0)]
+
+
 def _is_known(value: T | None) -> TypeGuard[T]:
     """Return whether a value is present.
 

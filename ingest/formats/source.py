@@ -9,7 +9,7 @@ from ingest.units import as_utf8, counted
 if TYPE_CHECKING:
     from ingest.formats.registry import Format
 
-HIDDEN = ("coded_warnings", "format", "metadata")
+HIDDEN = ("coded_warnings", "format", "metadata", "process")
 
 
 class SourceWarning(NamedTuple):
@@ -23,6 +23,9 @@ class SourceWarning(NamedTuple):
 class Source:
     """An input file of a run, with the columns of table `sources`.
 
+    A file that holds several processes has a source for each. `process` is then its label; the
+    sizes of all but the first are None.
+
     `format` is None if the file holds no profile. If the status is `failed` or `truncated`, the
     first warning with the code `unreadable` or `truncated` is the reason.
     """
@@ -30,7 +33,7 @@ class Source:
     source_id: int
     path: Path
     kind: str
-    bytes: int
+    bytes: int | None
     sha256: str
     format: "Format | None" = None
     rank: int | None = None
@@ -43,6 +46,7 @@ class Source:
     dropped: dict[str, int] = field(default_factory=dict)
     coded_warnings: list[SourceWarning] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
+    process: str | None = None
     seconds: float | None = None
 
     def warn(self, code: str, message: str) -> None:
@@ -92,15 +96,19 @@ class Source:
         """Return one line for people: events, MB, seconds, rows and warnings."""
         if self.format is None or self.status == "skipped":
             return ": ".join(filter(None, [self.name, self.status, "; ".join(self.warnings)]))
-        megabytes = (self.json_bytes or 0) / 1e6
+        facts = [f"rank {self.rank}"]
+        if self.cycle:
+            facts.append(f"cycle {self.cycle}")
+        facts.append(counted(self.events or 0, self.format.noun))
+        if self.bytes is not None:
+            megabytes = (self.json_bytes or 0) / 1e6
+            facts.append(f"{megabytes:.1f} MB of {self.format.encoding}")
+            facts.append(f"read in {self.seconds or 0:.1f} s")
+        if self.format.has_events:
+            facts.append(counted(self.complete or 0, "row"))
         warnings = "; ".join(self.warnings)
-        cycle = f"cycle {self.cycle}, " if self.cycle else ""
-        rows = f", {counted(self.complete or 0, 'row')}" if self.format.has_events else ""
-        return (
-            f"{self.name}: rank {self.rank}, {cycle}{counted(self.events or 0, self.format.noun)}, "
-            f"{megabytes:.1f} MB of {self.format.encoding}, read in {self.seconds or 0:.1f} s"
-            f"{rows}, {self.status}" + (f" ({warnings})" if warnings else "")
-        )
+        ending = f" ({warnings})" if warnings else ""
+        return f"{self.name}: {', '.join(facts)}, {self.status}{ending}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the file's row of table `sources`, without its metadata."""

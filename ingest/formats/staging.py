@@ -1,6 +1,7 @@
 """The staged tables of the scratch database, which the readers of files fill."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,16 +9,21 @@ import duckdb
 import pyarrow as pa
 
 from ingest.errors import ProfileError
+from ingest.formats.source import Source
 
 Progress = Callable[[int], None]  # called with the bytes of the file on disk read so far
 T = TypeVar("T")
 
 
 class Staging:
-    """The staged tables of one run, in the database of `connection`."""
+    """The staged tables of one run, in the database of `connection`.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    `sources` are the files of the run, and the further processes that are found in them.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
         self.connection = connection
+        self.sources = sources
         self._shared: dict[Callable[[], Any], Any] = {}
 
     def shared(self, make: Callable[[], T]) -> T:
@@ -26,6 +32,22 @@ class Staging:
             self._shared[make] = make()
         made: T = self._shared[make]
         return made
+
+    def part_of(self, source: Source) -> Source:
+        """Add a source for a further process in the file of `source`, and return it.
+
+        The size of the file counts only once.
+        """
+        part = replace(
+            source,
+            source_id=len(self.sources),
+            bytes=None,
+            json_bytes=None,
+            dropped={},
+            coded_warnings=[each for each in source.coded_warnings if each.code == "truncated"],
+        )
+        self.sources.append(part)
+        return part
 
     def insert(self, table: str, rows: pa.Table, columns: str = "*") -> None:
         """Insert rows into a table, matching columns by name.

@@ -101,7 +101,8 @@ def _ranks_of_processes(
 def _process(source: Source) -> str:
     """Return a name for the process of a file. The cycles of one profiler have the same."""
     named = CYCLE_NAME.fullmatch(source.path.name)
-    return named[1] if named else str(source.path)
+    name = named[1] if named else str(source.path)
+    return name if source.process is None else f"{name} {source.process}"
 
 
 def _own_rank(source: Source) -> int | None:
@@ -109,6 +110,8 @@ def _own_rank(source: Source) -> int | None:
     recorded = distributed.get("rank") if isinstance(distributed, dict) else None
     if isinstance(recorded, int) and 0 <= recorded < MAX_RANKS:
         return int(recorded)
+    if source.process is not None:
+        return None
     named = RANK_IN_NAME.search(source.path.name)
     return int(named[1]) if named else None
 

@@ -14,7 +14,7 @@ from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
 from ingest.formats.io import sha256
 from ingest.inputs import run_json
 from ingest.inputs.copies import skip_copies
-from ingest.units import as_utf8
+from ingest.units import as_utf8, natural_order
 
 TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
 
@@ -54,7 +54,7 @@ class RunInput:
     @property
     def checksums(self) -> list[str]:
         """The SHA-256 of each file, sorted, so that they do not depend on the names."""
-        return sorted(source.sha256 for source in self.sources)
+        return sorted({source.path: source.sha256 for source in self.sources}.values())
 
     @property
     def digest(self) -> str:
@@ -64,7 +64,7 @@ class RunInput:
     @property
     def bytes(self) -> int:
         """The size of all files on disk, bytes."""
-        return sum(source.bytes for source in self.sources)
+        return sum(source.bytes or 0 for source in self.sources)
 
     def make_paths_absolute(self) -> None:
         """Make the paths of the files absolute, so that they are valid in any directory."""
@@ -108,11 +108,12 @@ def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        return sorted(
+        found = [
             file
             for file in path.iterdir()
             if (file.is_symlink() or not file.is_dir()) and not file.name.startswith(".")
-        )
+        ]
+        return sorted(found, key=lambda file: natural_order(file.name))
     if not path.exists():
         raise ProfileError(f"{path}: no such file or directory")
     if not path.is_file():

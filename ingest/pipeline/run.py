@@ -110,7 +110,7 @@ def stage_run(
     Secrets and paths are redacted as `options` say. The other arguments and errors are those of
     `write_run`.
     """
-    _stage(Staging(connection), run, progress)
+    _stage(Staging(connection, run.sources), run, progress)
     if options.redact_paths:
         redact_paths(connection)
     if not run.sources:
@@ -142,7 +142,7 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
         except ProfileError as error:
             failures.append(error)
             source.fail(str(error))
-        read_bytes += source.bytes
+        read_bytes += source.bytes or 0
     if failures and len(failures) == len(profiles):
         raise failures[0]
     for source, description in run.descriptions:

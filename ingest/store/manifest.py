@@ -76,8 +76,9 @@ def checksums(directory: Path) -> list[str]:
     if manifest := read_manifest(directory):
         return manifest.checksums
     with suppress(OSError, ValueError):  # removed meanwhile, or damaged
-        stored = pq.ParquetFile(directory / "sources.parquet").read(["sha256"])
-        return sorted(stored["sha256"].to_pylist())
+        stored = pq.ParquetFile(directory / "sources.parquet").read(["path", "sha256"])
+        paths, digests = (stored[name].to_pylist() for name in ("path", "sha256"))
+        return sorted(dict(zip(paths, digests, strict=True)).values())
     return []
 
 

@@ -152,7 +152,9 @@ def _manifest_of_tables(store: Store, run_id: str) -> Manifest:
             sources, labels = (
                 connection.execute(f"SELECT {columns} FROM {sql.literal(file)}").fetchall()
                 for columns, file in zip(
-                    ("path, sha256", "name, model, mode, tags, ingested_at"), files, strict=True
+                    ("DISTINCT path, sha256", "name, model, mode, tags, ingested_at"),
+                    files,
+                    strict=True,
                 )
             )
     except duckdb.Error as error:

@@ -9,6 +9,7 @@ from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
+from ingest.formats.kineto.processes import split
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import parse, repair_events
 from ingest.formats.source import Source
@@ -43,9 +44,12 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     source.coded_warnings[:0] = trace.warnings
     if trace.truncated:
         source.status = "truncated"
-    _count(connection, source)
+    parts = split(source, staging)
+    for part in parts:
+        _end_open_frames(connection, part)
+    _count(connection, parts)
     unread = sum(source.dropped.values())
-    if source.events == unread and (unread or trace.truncated):
+    if len(parts) == 1 and source.events == unread and (unread or trace.truncated):
         reasons = "; ".join(source.warnings)
         source.coded_warnings.clear()
         raise ProfileError(f"{source.path}: no event can be read: {reasons}")
@@ -73,15 +77,34 @@ def _set_aside_outliers(connection: duckdb.DuckDBPyConnection, source: Source) -
         )
 
 
+def _end_open_frames(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+    """End Python frames without a recorded return at the end of the frames that called them."""
+    of_source = {"source_id": source.source_id}
+    frames = connection.sql(sql.query("open_frames"), params=of_source).to_arrow_table()
+    ids = set(frames["python_id"].to_pylist())
+    if all(caller is None or caller in ids for caller in frames["caller_id"].to_pylist()):
+        return
+    connection.register("open_frames", frames)
+    ended = connection.execute(sql.query("end_open_frames"), of_source)
+    connection.unregister("open_frames")
+    if count := ended.fetchall()[0][0]:
+        source.warn(
+            "frames_without_return",
+            f"no return is recorded for {counted(count, 'Python frame')}: cut to the caller's end",
+        )
+
+
 def _forget(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     connection.execute("DELETE FROM staged WHERE source_id = $1", [source.source_id])
 
 
-def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+def _count(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
     """Count the events: each is a row of `events` or of `other_events`, or counted as dropped."""
-    reasons = connection.execute(
+    counts: dict[int, dict[str, int]] = {source.source_id: {} for source in sources}
+    for source_id, reason, events in connection.execute(
         """
         SELECT
+            source_id,
             CASE
                 WHEN side IS NOT NULL THEN 'complete'
                 WHEN phase <> 'X' THEN 'phase ' || phase
@@ -92,19 +115,20 @@ def _count(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
             END AS reason,
             count(*)
         FROM staged
-        WHERE source_id = $1
-        GROUP BY reason
-        ORDER BY reason
+        WHERE list_contains($1, source_id)
+        GROUP BY ALL
+        ORDER BY ALL
         """,
-        [source.source_id],
-    ).fetchall()
-    counts = dict(reasons)
-    source.events = sum(counts.values()) + sum(source.dropped.values())
-    source.complete = counts.pop("complete", 0)
-    source.other = counts
-    for reason, events in counts.items():
-        if reason.startswith("complete event"):
-            source.warn(
-                "events_not_complete",
-                f"{counted(events, 'event')} kept in other_events only: {reason}",
-            )
+        [list(counts)],
+    ).fetchall():
+        counts[source_id][reason] = events
+    for source in sources:
+        source.other = counts[source.source_id]
+        source.events = sum(source.other.values()) + sum(source.dropped.values())
+        source.complete = source.other.pop("complete", 0)
+        for reason, events in source.other.items():
+            if reason.startswith("complete event"):
+                source.warn(
+                    "events_not_complete",
+                    f"{counted(events, 'event')} kept in other_events only: {reason}",
+                )

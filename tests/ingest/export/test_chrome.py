@@ -394,6 +394,22 @@ def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -
     assert len(named(only)) == expected
 
 
+def test_an_export_of_several_ranks_is_the_same_when_it_is_added_again(
+    sampled: Samples, export: Export, store: ingest.Store
+) -> None:
+    recorded_store = sampled.store(TWO_RANKS)
+    export(TWO_RANKS, store=recorded_store)
+    store.add(export.file)
+    with ingest.connect(recorded_store) as recorded, ingest.connect(store.path) as again:
+        rows = f"SELECT {ALL_COLUMNS} FROM events"
+        links = "SELECT rank, start_ns, device, stream, op, link, launch_ns FROM kernels"
+        for query in (rows, links):
+            expected = recorded.sql(query).to_arrow_table()
+            again.register("expected", expected)
+            assert len(expected) == len(again.sql(query))
+            assert again.sql(f"FROM expected EXCEPT ALL ({query})").fetchall() == []
+
+
 def test_any_number_of_ranks_is_in_order(
     store: ingest.Store, export: Export, tmp_path: Path
 ) -> None:

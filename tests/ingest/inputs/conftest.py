@@ -20,9 +20,9 @@ def read_run(tmp_path_factory: pytest.TempPathFactory) -> ReadRun:
         sources = read_run_input(directory).sources
         scratch = tmp_path_factory.mktemp("scratch") / "run.scratch"
         with open_scratch(scratch) as connection:
-            for source in sources:
+            for source in list(sources):
                 if source.format and source.is_profile:
-                    source.format.load(source, Staging(connection), lambda _: None)
+                    source.format.load(source, Staging(connection, sources), lambda _: None)
             stage_ranks(connection, sources)
         return sources
 

@@ -3,14 +3,15 @@
 -- Materialised: several relations read it.
 --
 -- Launches are found by correlation, then by flow, then by External id. An External id names only
--- the operator, so the operator's start counts as the launch.
+-- the operator, so the operator's start counts as the launch. Correlations and External ids are
+-- numbers within a process: if several processes of a file have one, the launch is unknown.
 WITH
 launch_calls AS (
     SELECT * FROM complete WHERE category IN ('cuda_runtime', 'cuda_driver')
 ),
 
 external_ops AS (
-    SELECT source_id, event_id, external_id, name, lane, start_ns
+    SELECT source_id, event_id, pid, external_id, name, lane, start_ns
     FROM complete
     WHERE category = 'cpu_op' AND external_id > 0
 ),
@@ -26,6 +27,7 @@ by_correlation AS (
     INNER JOIN launch_calls USING (source_id, correlation)
     WHERE correlation <> 0  -- 0 means no correlation
     GROUP BY activities.event_id
+    HAVING min(launch_calls.pid) IS NOT DISTINCT FROM max(launch_calls.pid)
 ),
 
 flow_ends AS (
@@ -71,6 +73,7 @@ by_external_id AS (
     ANTI JOIN linked ON activities.event_id = linked.event_id
     INNER JOIN external_ops AS op USING (source_id, external_id)
     GROUP BY activities.event_id
+    HAVING min(op.pid) IS NOT DISTINCT FROM max(op.pid)
 )
 
 SELECT

@@ -1,9 +1,9 @@
 -- Input files of the runs, with the numbers of events that were read and that were not.
--- One row: an input file.
+-- One row: an input file, or each process in a trace of several processes.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id           the run
--- source_id        number of the file in the run, from 0
+-- source_id        number of the file in the run, from 0; further processes of files come last
 -- path             absolute path; relative if paths are redacted
 -- kind             kineto, megengine, execution_trace, memory_snapshot, memory_timeline,
 --                  compile_log, run_json or other
@@ -11,8 +11,8 @@
 --                  from its position; null if the file is not a profile
 -- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,
 --                  from 1, the same for all processes; null if each process wrote one trace
--- bytes            size on disk, bytes
--- json_bytes       size after decompression, bytes
+-- bytes            size on disk, bytes; null for further processes of a file
+-- json_bytes       size after decompression, bytes; null for further processes of a file
 -- sha256           checksum of the file on disk
 -- events           number of events in the file; of allocator actions in a memory snapshot or
 --                  timeline; of records in a compile log; of nodes in an execution trace; of
@@ -25,7 +25,8 @@
 --                  another file) or failed (could not be read)
 -- warnings         irregularities of the file, one sentence each
 -- warning_codes    code of each warning, in the same order; sentences may change, codes do not
--- metadata         metadata recorded in the file, secrets redacted (JSON)
+-- metadata         metadata recorded in the file, secrets redacted (JSON). In a trace of several
+--                  processes, `distributedInfo` has the rank of each
 WITH
 faults AS (
     SELECT source_id, code, message, 1 AS part FROM memory_faults

@@ -1,0 +1,139 @@
+"""Traces that hold several processes, such as the merged ranks of a job.
+
+Correlations, External ids, flows, devices and streams are numbers within a process. So the events
+of each process become a source of their own.
+"""
+
+import re
+from typing import NamedTuple
+
+from ingest.formats.source import Source
+from ingest.formats.staging import Staging
+from ingest.units import natural_order
+
+# sglang's merger of profiles puts the place of a process before its ids: `[TP01-PP00] 200`.
+PLACE = re.compile(r"\[([a-z]+\d{1,6}(?:-[a-z]+\d{1,6})*)\]\s*(\S.*)?", re.IGNORECASE)
+RANK = re.compile(r"(?<![a-z])rank[-_ #:=]*(\d{1,6})(?!\d)", re.IGNORECASE)
+MOST = 10_000  # processes in a file; more labels are not those of a job
+# `ingest export` adds a process to each rank, and moves the ids of its others; see `chrome_pid`.
+OWN_PID = 9_999_999
+PIDS_PER_RANK = 10_000_000
+MOVED = re.compile(r"([0-9]{1,15})(?: (.*))?")
+
+
+class _Process(NamedTuple):
+    """The label of the process that a pid belongs to, and the pid in that process's own trace."""
+
+    label: str
+    pid: str
+
+
+def split(source: Source, staging: Staging) -> list[Source]:
+    """Make each process of a trace a source, and return these, in the order of their labels.
+
+    Processes are known by the label in their ids or names, which also gives their rank. A trace of
+    one process, or with activities of a process without a label, stays one source.
+    """
+    rows = staging.connection.execute(
+        """
+        SELECT
+            pid,
+            bool_or(side IN ('host', 'device')) AS has_activities,
+            bool_or(category = 'tracehouse') AS is_exported,
+            list(DISTINCT CASE
+                WHEN phase = 'M' AND name = 'process_name' THEN args ->> '$.args.name'
+                WHEN phase = 'M' AND name = 'process_labels' THEN args ->> '$.args.labels'
+            END) AS names
+        FROM staged
+        WHERE source_id = $1 AND pid IS NOT NULL
+        GROUP BY pid
+        ORDER BY pid
+        """,
+        [source.source_id],
+    ).fetchall()
+    names = {pid: sorted(filter(None, names)) for pid, _, _, names in rows}
+    moved = _exported_ranks({pid: names[pid] for pid, _, is_exported, _ in rows if is_exported})
+    processes = {pid: _moved_back(pid, moved) or _labelled(pid, names[pid]) for pid in names}
+    known = {pid: process for pid, process in processes.items() if process}
+    labels = sorted({process.label for process in known.values()}, key=natural_order)
+    is_complete = all(pid in known for pid, has_activities, _, _ in rows if has_activities)
+    if not is_complete or len(labels) > MOST:
+        return [source]
+    ranks = _ranks(labels)
+    if len(labels) < 2:
+        for rank in ranks:
+            source.metadata.setdefault("distributedInfo", {"rank": rank})
+        return [source]
+    parts = [source, *(staging.part_of(source) for _ in labels[1:])]
+    for part, label, rank in zip(parts, labels, ranks, strict=True):
+        part.process = label
+        part.metadata = source.metadata | {"distributedInfo": _distributed(source, rank)}
+    ids = {label: part.source_id for label, part in zip(labels, parts, strict=True)}
+    staging.connection.execute(
+        """
+        UPDATE staged
+        SET
+            source_id = moved.source_id,
+            event_id = event_id + id_in_run(moved.source_id - $1, 0),
+            pid = moved.pid
+        FROM (
+            SELECT unnest($2) AS recorded_pid, unnest($3) AS pid, unnest($4) AS source_id
+        ) AS moved
+        WHERE staged.source_id = $1 AND staged.pid = moved.recorded_pid
+        """,
+        [
+            source.source_id,
+            list(known),
+            [process.pid for process in known.values()],
+            [ids[process.label] for process in known.values()],
+        ],
+    )
+    return parts
+
+
+def _labelled(pid: str, names: list[str]) -> _Process | None:
+    """Return the process that an id or one of its names tells, or None."""
+    if place := PLACE.fullmatch(pid):
+        return _Process(place[1], place[2] or pid)
+    found = [each for text in (pid, *names) for each in (PLACE.search(text), RANK.search(text))]
+    labels = {each[1] if each.re is PLACE else f"rank {int(each[1])}" for each in found if each}
+    return _Process(labels.pop(), pid) if len(labels) == 1 else None
+
+
+def _exported_ranks(names: dict[str, list[str]]) -> dict[int, str]:
+    """Return the labels of the ranks in an export of several ranks, by their interval's number."""
+    return {
+        int(pid) // PIDS_PER_RANK: process.label
+        for pid, texts in names.items()
+        if (moved := MOVED.fullmatch(pid)) and not moved[2] and int(pid) % PIDS_PER_RANK == OWN_PID
+        if (process := _labelled(pid, texts))
+    }
+
+
+def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
+    """Return the process of an id in an export of several ranks, with its own id, or None."""
+    found = MOVED.fullmatch(pid)
+    if not moved or not found:
+        return None
+    if found[2] is not None:
+        number, own = int(found[1]), found[2]
+    else:
+        number, own = int(pid) // PIDS_PER_RANK, str(int(pid) % PIDS_PER_RANK)
+    return _Process(moved[number], own) if number in moved else None
+
+
+def _ranks(labels: list[str]) -> list[int | None]:
+    """Return the rank that each label tells, or None for all if labels do not tell them apart.
+
+    The first number of a label is the rank in the innermost group, which is the tensor parallel
+    one. It is the rank in the job if no other process has it.
+    """
+    numbers = [int(re.findall(r"\d+", label)[0]) for label in labels]
+    return [*numbers] if len(set(numbers)) == len(numbers) else [None] * len(numbers)
+
+
+def _distributed(source: Source, rank: int | None) -> dict[str, object]:
+    recorded = source.metadata.get("distributedInfo")
+    others = dict(recorded) if isinstance(recorded, dict) else {}
+    others.pop("rank", None)  # the rank of one process
+    return others if rank is None else others | {"rank": rank}

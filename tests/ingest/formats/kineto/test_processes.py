@@ -1,0 +1,121 @@
+"""Traces of several processes: merged ranks, and exports of several ranks."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ingest
+from tests.builders.events import Event, host, kernel, op
+from tests.builders.relations import Relations, built
+
+LINKS = "SELECT rank, device, name, op, dur_ns FROM kernels ORDER BY rank, name"
+EXPECTED = [(0, 0, "gemm", "aten::mm", 50_000), (1, 0, "sum", "aten::add", 70_000)]
+LABELS = {
+    "sglang": ["[TP00] {}", "[TP01] {}"],
+    "innermost group": ["[TP00-DP00] {}", "[TP01-DP00] {}"],
+    "word": ["rank 0: {}", "rank 1: {}"],
+}
+
+
+def work(name: str, kernel_name: str, dur_us: float) -> list[Event]:
+    """Return an operator, its launch and its kernel. Both ranks use the same numbers."""
+    return [
+        op(name, 1000, 20, pid=100, args={"External id": 1}),
+        host("cudaLaunchKernel", "cuda_runtime", 1005, 5, {"External id": 1, "correlation": 1})
+        | {"pid": 100},
+        kernel(kernel_name, 1030, dur_us, correlation=1) | {"args": {"correlation": 1}},
+    ]
+
+
+RANKS = [work("aten::mm", "gemm", 50), work("aten::add", "sum", 70)]
+
+
+def merged(labels: list[str]) -> list[Event]:
+    """Return the events of both ranks, with a rank's label in each process id."""
+    return [
+        event | {"pid": label.format(event["pid"])}
+        for label, events in zip(labels, RANKS, strict=True)
+        for event in events
+    ]
+
+
+def named(kind: str, labels: list[str]) -> list[Event]:
+    """Return the events of both ranks with their own process ids, and names of the processes."""
+    key = {"process_name": "name", "process_labels": "labels"}[kind]
+    return [
+        each
+        for rank, (label, events) in enumerate(zip(labels, RANKS, strict=True))
+        for event in events
+        for pid in [1000 * rank + event["pid"]]
+        for each in (
+            {"ph": "M", "name": kind, "pid": pid, "args": {key: label}},
+            event | {"pid": pid},
+        )
+    ]
+
+
+def labels_of(found: Relations) -> list[str | None]:
+    return [source.process for source in found.sources]
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_numbers_count_within_a_process(labels: list[str]) -> None:
+    found = built(merged(labels), distributedInfo={"rank": 1, "world_size": 2})
+    rows = found.sql("SELECT * EXCLUDE (device) FROM (" + LINKS + ")").fetchall()
+    assert rows == [(rank, *row) for rank, _, *row in EXPECTED]
+    metadata = [source.metadata["distributedInfo"] for source in found.sources]
+    assert metadata == [{"rank": rank, "world_size": 2} for rank in (0, 1)]
+    assert [source.events for source in found.sources] == [3, 3]
+    assert not any(source.warnings for source in found.sources)
+
+
+def test_the_ids_of_devices_come_without_the_label() -> None:
+    found = built(merged(LABELS["sglang"]))
+    assert found.sql(LINKS).fetchall() == EXPECTED
+    assert labels_of(found) == ["TP00", "TP01"]
+
+
+@pytest.mark.parametrize("kind", ["process_name", "process_labels"])
+def test_names_of_processes_tell_the_rank(kind: str) -> None:
+    found = built(named(kind, ["python (rank 3)", "rank 12"]))
+    rows = found.sql("SELECT rank, name, op FROM kernels ORDER BY rank").fetchall()
+    assert rows == [(3, "gemm", "aten::mm"), (12, "sum", "aten::add")]
+
+
+def test_labels_that_repeat_a_number_give_ranks_in_natural_order() -> None:
+    found = built(merged(["[TP00-PP10] {}", "[TP00-PP2] {}"]))
+    assert labels_of(found) == ["TP00-PP2", "TP00-PP10"]
+    assert found.sql("SELECT rank, name FROM kernels ORDER BY rank").fetchall() == [
+        (0, "sum"),
+        (1, "gemm"),
+    ]
+    assert {code for source in found.sources for code in source.warning_codes} == {"rank_assumed"}
+
+
+def test_one_label_is_the_rank_of_the_file() -> None:
+    found = built(merged(["[TP05] {}", "[TP05] {}"])[:3])
+    assert [(source.rank, source.process) for source in found.sources] == [(5, None)]
+
+
+def test_without_labels_an_ambiguous_launch_is_unknown() -> None:
+    events = named("process_name", ["python", "python"])
+    found = built(events)
+    assert found.sql("SELECT name, op, link, launch_id FROM kernels ORDER BY name").fetchall() == [
+        ("gemm", None, None, None),
+        ("sum", None, None, None),
+    ]
+    unlabelled = merged(["[TP00] {}", "{}"])
+    assert labels_of(built(unlabelled)) == [None]
+
+
+def test_a_merged_file_is_added_once_and_upgraded(store: ingest.Store, tmp_path: Path) -> None:
+    path = tmp_path / "merged.json"
+    path.write_text(json.dumps({"traceEvents": merged(LABELS["sglang"])}))
+    added = store.add(path)
+    assert not store.add(path).is_new
+    with ingest.connect(store.path) as connection:
+        rows = connection.sql("SELECT source_id, rank, bytes FROM sources ORDER BY ALL").fetchall()
+    assert rows == [(0, 0, path.stat().st_size), (1, 1, None)]
+    (store.run_path(added.run_id) / "manifest.json").unlink()  # as in early versions
+    assert not store.add(path).is_new

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from ingest.names import NO_CATEGORY
 from ingest.store.connection import read
 from ingest.terminal import results, table
 from ingest.units import TIMES, counted, middle_out, percent, printable
@@ -152,7 +153,14 @@ def _host_ranking(
         [run_id],
     ).fetchall()
     if not rows:
-        yield Text(f"{run_id} has no operators; `ingest show` prints what it contains\n")
+        yield Text(f"{run_id} has no operators and no device activities")
+        for category, number in connection.execute(
+            "SELECT coalesce(category, $2) AS named, count(*) AS number FROM events "
+            "WHERE run_id = $1 GROUP BY named ORDER BY number DESC, named",
+            [run_id, NO_CATEGORY],
+        ).fetchall():
+            yield Text(printable(f"  {counted(number, 'event')} of category {category}"))
+        yield Text("`ingest show` prints what its files contain\n")
         return
     yield Text(f"{run_id} has no device activity: ranked by host self time\n")
     for rank in sorted({row[0] for row in rows}):

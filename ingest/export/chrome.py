@@ -11,6 +11,7 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import MissingError
+from ingest.export.crossing import crossing
 from ingest.export.stretches import EVER, Interval
 
 BATCH_ROWS = 20_000
@@ -20,7 +21,7 @@ SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`
 FLOWS_PER_INTERVAL = 1 << 40
 QUERIES = (
     *("chrome_names", "chrome_tracks", "chrome_path", "chrome_counters", "chrome_events"),
-    "chrome_others",
+    *("chrome_others", "chrome_crossing"),
 )
 OWN_KEYS = {"schemaVersion", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"}
 
@@ -61,6 +62,7 @@ def chrome_trace(
         raise MissingError(f"{parts[0].run_id}: there are no events in this time interval")
     origins = _origins(found)
     base_ns = origins[next(iter(found)).side]
+    labels = _labels(list(found))
     text = chain(
         [_head(connection, list(found), base_ns)],
         chain.from_iterable(
@@ -75,7 +77,7 @@ def chrome_trace(
                     "flows": index * FLOWS_PER_INTERVAL,
                 },
             )
-            for index, (part, label) in enumerate(zip(found, _labels(list(found)), strict=True))
+            for index, (part, label) in enumerate(zip(found, labels, strict=True))
         ),
         [b"\n]}\n"],
     )
@@ -171,6 +173,8 @@ def _of_interval(
     connection: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
     """Yield the events of an interval, each after a comma."""
+    spans = sql.query("chrome_spans")
+    parameters = parameters | crossing(connection, spans, _used(parameters, spans))
     for query in QUERIES:
         yield from _texts(connection, sql.query(query), parameters)
 

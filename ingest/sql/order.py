@@ -19,7 +19,7 @@ from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
 # Scalar macros that queries over the catalog use, in addition to those that its views use.
-MACROS_OF_QUERIES = {"chrome_moved", "device_label", "side"}
+MACROS_OF_QUERIES = {"chrome_moved", "chrome_tid", "device_label", "side"}
 
 
 class OrderError(ValueError):

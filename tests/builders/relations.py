@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 
+import ingest
 from ingest import AddOptions, sql
 from ingest.formats import Source
 from ingest.inputs import read_run_input
@@ -23,17 +24,6 @@ from ingest.pipeline.build import STEPS, holds, tasks_of, texts_of
 from ingest.store.catalog import UNSOUND
 from tests.builders.events import Event
 
-# Scalar macros that the readers of files and the steps in Python use.
-FROM_PYTHON = (
-    "us_to_ns",
-    "id_in_run",
-    "category_today",
-    "side",
-    "seconds_to_ns",
-    "reserved_change",
-    "chrome_id",
-    "chrome_us",
-)
 CONFIG = {"threads": 1, "preserve_insertion_order": False}
 
 
@@ -144,7 +134,7 @@ class _Scratch:
         self._created: set[str] = set()
         self._empty: set[str] = set()
         staged = [file.name for file in sql.of_kind("staged")]
-        for node in (*_closure("scratch", FROM_PYTHON), *_closure("scratch", tuple(staged))):
+        for node in (*_closure("scratch", _from_python()), *_closure("scratch", tuple(staged))):
             self._define(node)
         with tempfile.TemporaryDirectory() as directory:
             path, options = _written(run, Path(directory) / run_id)
@@ -206,6 +196,15 @@ def _written(run: Input, directory: Path) -> tuple[Path, AddOptions]:
         text = content if isinstance(content, str | bytes) else json.dumps(content)
         directory.joinpath(name).write_bytes(text.encode() if isinstance(text, str) else text)
     return directory, run.options
+
+
+@cache
+def _from_python() -> tuple[str, ...]:
+    """Return the macros that the readers of files and the steps in Python call."""
+    modules = Path(ingest.__file__).parent.rglob("*.py")
+    statements = [sql.query(file.name) for file in sql.of_kind("queries")]
+    called = set(re.findall(r"(\w+)\(", "".join([*statements, *map(Path.read_text, modules)])))
+    return tuple(file.name for file in sql.of_kind("macros") if file.name in called)
 
 
 @cache

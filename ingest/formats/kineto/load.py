@@ -5,18 +5,16 @@ from contextlib import closing
 import duckdb
 import pyarrow as pa
 
-from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
+from ingest.formats.kineto.corrections import correct, end_open_frames
 from ingest.formats.kineto.processes import split
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import parse, repair_events
 from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.units import counted
-
-FAR_NS = 3_600_000_000_000  # no step of a recording lasts an hour
 
 
 def load(source: Source, staging: Staging, progress: Progress) -> None:
@@ -38,15 +36,16 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
             trace = KinetoTrace(source.path, has_literal_backslashes=True)
             _parse(connection, source, trace)
     repair_events(connection, source, trace)
-    _set_aside_outliers(connection, source)
+    contents = correct(connection, source)
     source.json_bytes = trace.json_bytes
     source.metadata = trace.metadata
     source.coded_warnings[:0] = trace.warnings
     if trace.truncated:
         source.status = "truncated"
-    parts = split(source, staging)
-    for part in parts:
-        _end_open_frames(connection, part)
+    parts = split(source, staging, contents)
+    if any(each.has_frames for each in contents):
+        for part in parts:
+            end_open_frames(connection, part)
     _count(connection, parts)
     unread = sum(source.dropped.values())
     if len(parts) == 1 and source.events == unread and (unread or trace.truncated):
@@ -63,35 +62,6 @@ def _parse(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoT
     if failures:
         _forget(connection, source)
         raise failures[0]
-
-
-def _set_aside_outliers(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    spans = connection.execute(
-        "SELECT max(relative_ns) - min(relative_ns) FROM staged "
-        "WHERE source_id = $1 AND side IS NOT NULL",
-        [source.source_id],
-    ).fetchall()
-    if (spans[0][0] or 0) > FAR_NS:
-        connection.execute(
-            sql.query("set_aside_outliers"), {"source_id": source.source_id, "far_ns": FAR_NS}
-        )
-
-
-def _end_open_frames(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """End Python frames without a recorded return at the end of the frames that called them."""
-    of_source = {"source_id": source.source_id}
-    frames = connection.sql(sql.query("open_frames"), params=of_source).to_arrow_table()
-    ids = set(frames["python_id"].to_pylist())
-    if all(caller is None or caller in ids for caller in frames["caller_id"].to_pylist()):
-        return
-    connection.register("open_frames", frames)
-    ended = connection.execute(sql.query("end_open_frames"), of_source)
-    connection.unregister("open_frames")
-    if count := ended.fetchall()[0][0]:
-        source.warn(
-            "frames_without_return",
-            f"no return is recorded for {counted(count, 'Python frame')}: cut to the caller's end",
-        )
 
 
 def _forget(connection: duckdb.DuckDBPyConnection, source: Source) -> None:

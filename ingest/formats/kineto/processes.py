@@ -7,6 +7,7 @@ of each process become a source of their own.
 import re
 from typing import NamedTuple
 
+from ingest.formats.kineto.contents import Contents
 from ingest.formats.source import Source
 from ingest.formats.staging import Staging
 from ingest.units import natural_order
@@ -28,35 +29,21 @@ class _Process(NamedTuple):
     pid: str
 
 
-def split(source: Source, staging: Staging) -> list[Source]:
+def split(source: Source, staging: Staging, contents: list[Contents]) -> list[Source]:
     """Make each process of a trace a source, and return these, in the order of their labels.
 
     Processes are known by the label in their ids or names, which also gives their rank. A trace of
     one process, or with activities of a process without a label, stays one source.
     """
-    rows = staging.connection.execute(
-        """
-        SELECT
-            pid,
-            bool_or(side IN ('host', 'device')) AS has_activities,
-            bool_or(category = 'tracehouse') AS is_exported,
-            list(DISTINCT CASE
-                WHEN phase = 'M' AND name = 'process_name' THEN args ->> '$.args.name'
-                WHEN phase = 'M' AND name = 'process_labels' THEN args ->> '$.args.labels'
-            END) AS names
-        FROM staged
-        WHERE source_id = $1 AND pid IS NOT NULL
-        GROUP BY pid
-        ORDER BY pid
-        """,
-        [source.source_id],
-    ).fetchall()
-    names = {pid: sorted(filter(None, names)) for pid, _, _, names in rows}
-    moved = _exported_ranks({pid: names[pid] for pid, _, is_exported, _ in rows if is_exported})
-    processes = {pid: _moved_back(pid, moved) or _labelled(pid, names[pid]) for pid in names}
+    moved = _exported_ranks([each for each in contents if each.is_exported])
+    processes = {
+        each.pid: _moved_back(each.pid, moved) or _labelled(each.pid, each.names)
+        for each in contents
+        if each.pid is not None
+    }
     known = {pid: process for pid, process in processes.items() if process}
     labels = sorted({process.label for process in known.values()}, key=natural_order)
-    is_complete = all(pid in known for pid, has_activities, _, _ in rows if has_activities)
+    is_complete = all(each.pid in known for each in contents if each.has_activities)
     if not is_complete or len(labels) > MOST:
         return [source]
     ranks = _ranks(labels)
@@ -100,14 +87,15 @@ def _labelled(pid: str, names: list[str]) -> _Process | None:
     return _Process(labels.pop(), pid) if len(labels) == 1 else None
 
 
-def _exported_ranks(names: dict[str, list[str]]) -> dict[int, str]:
+def _exported_ranks(exported: list[Contents]) -> dict[int, str]:
     """Return the labels of the ranks in an export of several ranks, by their interval's number."""
-    return {
-        int(pid) // PIDS_PER_RANK: process.label
-        for pid, texts in names.items()
-        if (moved := MOVED.fullmatch(pid)) and not moved[2] and int(pid) % PIDS_PER_RANK == OWN_PID
-        if (process := _labelled(pid, texts))
-    }
+    found = {}
+    for pid, names, *_ in exported:
+        moved = MOVED.fullmatch(pid or "")
+        process = _labelled(moved[0], names) if moved else None
+        if moved and process and moved[2] is None and int(moved[1]) % PIDS_PER_RANK == OWN_PID:
+            found[int(moved[1]) // PIDS_PER_RANK] = process.label
+    return found
 
 
 def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:

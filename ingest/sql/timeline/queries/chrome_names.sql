@@ -37,7 +37,12 @@ changed AS (
 
 SELECT
     e',\n' || chrome_moved(
-        event, pid, tid, greatest(0, time_ns - $origin_ns), $interval_number, ',"args":' || args
+        event,
+        pid,
+        chrome_id(tid),
+        greatest(0, time_ns - $origin_ns),
+        $interval_number,
+        ',"args":' || args
     ) AS text
 FROM changed
 ORDER BY event_id;

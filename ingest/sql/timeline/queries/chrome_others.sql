@@ -1,5 +1,5 @@
 -- Recorded instants, counters and flow arrows. An end of an arrow is kept if an exported event
--- begins there; a complete export keeps all ends. Pairs of begin and end events can be separated.
+-- begins there, and is on the track of that event; a complete export keeps all ends.
 -- $interval_number and $flows keep the ids of different ranks distinct. Events added by an earlier
 -- export are left out.
 -- One row: an event, as JSON after a comma.
@@ -33,6 +33,25 @@ present AS (
             AND found.start_ns = arrows.time_ns
 ),
 
+-- Where events of further tracks begin; see `chrome_crossing`.
+crossing AS (
+    SELECT
+        unnest($crossing_ids::BIGINT[]) AS event_id,
+        unnest($tracks::BIGINT[]) AS track
+),
+
+places AS (
+    SELECT
+        events.pid,
+        events.tid,
+        events.start_ns,
+        min(chrome_tid(events.tid, crossing.track, events.category)) AS shown_tid
+    FROM crossing
+    INNER JOIN events ON crossing.event_id = events.event_id
+    WHERE events.run_id = $run AND events.rank = $rank
+    GROUP BY ALL
+),
+
 kept AS (
     SELECT *
     FROM recorded
@@ -44,11 +63,20 @@ kept AS (
 )
 
 SELECT
-    e',\n' || chrome_moved(event, pid, tid, time_ns - $origin_ns, $interval_number, ',"id":' || CASE
-        WHEN $interval_number IS NULL THEN NULL
-        WHEN try_cast(id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
-            THEN (id::BIGINT + $flows::BIGINT)::VARCHAR
-        ELSE to_json(concat($interval_number, ' ', id))::VARCHAR
-    END) AS text
+    e',\n' || chrome_moved(
+        kept.event,
+        kept.pid,
+        if(kept.is_arrow AND places.shown_tid IS NOT NULL, places.shown_tid, chrome_id(kept.tid)),
+        kept.time_ns - $origin_ns,
+        $interval_number,
+        ',"id":' || CASE
+            WHEN $interval_number IS NULL THEN NULL
+            WHEN try_cast(kept.id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
+                THEN (kept.id::BIGINT + $flows::BIGINT)::VARCHAR
+            ELSE to_json(concat($interval_number, ' ', kept.id))::VARCHAR
+        END
+    ) AS text
 FROM kept
-ORDER BY event_id;
+LEFT JOIN places
+    ON kept.pid = places.pid AND kept.tid = places.tid AND kept.time_ns = places.start_ns
+ORDER BY kept.event_id;

@@ -1,0 +1,50 @@
+"""What a trace contains, by process id. It shows which steps of reading the trace needs."""
+
+from typing import NamedTuple
+
+import duckdb
+
+
+class Contents(NamedTuple):
+    """The events with a process id; None is an id too. Times are relative to the trace's base.
+
+    `names`: the names and labels of the process. `uncategorised`: the number of complete events
+    without a category. `is_exported`: whether `ingest export` added events.
+    """
+
+    pid: str | None
+    names: list[str]
+    begins: int
+    uncategorised: int
+    first_ns: int | None
+    last_ns: int | None
+    has_activities: bool
+    has_frames: bool
+    is_exported: bool
+
+
+def contents_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> list[Contents]:
+    """Return the contents of the events in table `staged`, ordered by process id."""
+    rows = connection.execute(
+        """
+        SELECT
+            pid,
+            coalesce(list(DISTINCT CASE
+                WHEN phase = 'M' AND name = 'process_name' THEN args ->> '$.args.name'
+                WHEN phase = 'M' AND name = 'process_labels' THEN args ->> '$.args.labels'
+            END), []),
+            count(*) FILTER (phase IN ('B', 'b')),
+            count(*) FILTER (side IS NOT NULL AND category IS NULL),
+            min(relative_ns) FILTER (side IS NOT NULL),
+            max(relative_ns) FILTER (side IS NOT NULL),
+            coalesce(bool_or(side IN ('host', 'device')), FALSE),
+            coalesce(bool_or(category = 'python_function'), FALSE),
+            coalesce(bool_or(category = 'tracehouse'), FALSE)
+        FROM staged
+        WHERE source_id = $1
+        GROUP BY pid
+        ORDER BY pid
+        """,
+        [source_id],
+    ).fetchall()
+    return [Contents(pid, sorted(filter(None, names)), *facts) for pid, names, *facts in rows]

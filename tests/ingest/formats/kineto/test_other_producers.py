@@ -1,0 +1,155 @@
+"""Traces of other profilers and of torch's other exports: begins and ends, missing categories."""
+
+import json
+from typing import Any
+
+import pytest
+
+import ingest
+from tests.builders.events import Event, host, kernel, op
+from tests.builders.relations import Relations, built
+from tests.command import Command
+from tests.conftest import Traces
+
+SHOWN = (
+    "SELECT name, category, dur_ns // 1000, self_ns // 1000, depth FROM events ORDER BY event_id"
+)
+
+
+def place(name: str, ts: float, dur: float, process: str, thread: int = 1) -> Event:
+    """Return an event without a category, as `EventList.export_chrome_trace` writes it."""
+    where = {"pid": process, "tid": thread, "args": {}}
+    return {"name": name, "ph": "X", "ts": ts, "dur": dur, **where}
+
+
+def mark(phase: str, name: str, ts: float, category: str = "cpu_op", **more: Any) -> Event:
+    return {"ph": phase, "name": name, "ts": ts, "cat": category, "pid": 1, "tid": 1, **more}
+
+
+def named(process: str, pid: int) -> Event:
+    return {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": process}}
+
+
+def kernels(found: Relations) -> list[tuple[Any, ...]]:
+    """Return name, operator, device, stream and duration (ns) of each kernel, by name."""
+    query = "SELECT name, op, device, stream, dur_ns FROM kernels ORDER BY name"
+    return found.sql(query).fetchall()
+
+
+def test_an_event_list_of_torch_has_operators_frames_and_kernels() -> None:
+    arrow = {"id": 0, "cat": "cpu_to_cuda", "name": "addmm", "args": {}}
+    found = built(
+        [
+            place("model.py(3): forward", 100, 60, "CPU functions"),
+            place("aten::linear", 100.5, 40.25, "CPU functions"),
+            place("aten::addmm", 110, 20, "CPU functions"),
+            {
+                "ph": "s",
+                "ts": 110,
+                "tid": 1,
+                "pid": "CPU functions",
+                "name": "aten::addmm",
+                **arrow,
+            },
+            {"ph": "f", "ts": 120, "tid": 0, "pid": "CUDA functions", **arrow},
+            place("gemm", 120, 30, "CUDA functions", 0),
+            place("Memcpy HtoD", 160, 5, "CUDA functions", 1),
+            place("void at::native::vectorized<4>(int)", 170, 5, "CPU functions"),
+        ]
+    )
+    rows = found.sql("SELECT name, category, self_ns FROM events ORDER BY event_id").fetchall()
+    assert rows[:3] == [
+        ("model.py(3): forward", "python_function", 19_750),
+        ("aten::linear", "cpu_op", 20_250),
+        ("aten::addmm", "cpu_op", 20_000),
+    ]
+    assert [category for _, category, _ in rows[3:]] == ["kernel", "gpu_memcpy", None]
+    assert kernels(found) == [
+        ("Memcpy HtoD", None, 1, 1, 5_000),
+        ("gemm", "aten::addmm", 0, 0, 30_000),
+    ]
+    [source] = found.sources
+    assert source.warning_codes == ["category_unknown"]
+    assert source.warnings[0].startswith("1 event without a category")
+
+
+def test_work_of_an_ascend_device_counts_and_its_waits_do_not() -> None:
+    arrow = {"cat": "async_npu", "name": "async_npu", "id": "1", "bp": "e"}
+    events = [
+        named("Python", 1000),
+        named("CANN", 1003),
+        named("Ascend Hardware", 1005),
+        op("aten::mm", 0, 30.5, pid=1000, tid=77),
+        place("AscendCL@aclnnMm", 10, 5, "", 77) | {"pid": 1003},
+        place("aclnnMm_MatMulV2", 60, 100.25, "", 2) | {"pid": 1005},
+        place("EVENT_WAIT", 160.25, 10, "", 2) | {"pid": 1005},
+        {"ph": "s", "pid": 1000, "tid": 77, "ts": 0, **arrow},
+        {"ph": "f", "pid": 1005, "tid": 2, "ts": 60, **arrow},
+    ]
+    found = built(events)
+    assert kernels(found) == [("aclnnMm_MatMulV2", "aten::mm", 1005, 2, 100_250)]
+    assert found.sources[0].warnings[0].startswith("2 events without a category")
+
+
+@pytest.mark.parametrize("pid", [3, "GPU 3"])
+def test_threads_of_streams_and_processes_of_devices_are_known(pid: int | str) -> None:
+    thread = {"ph": "M", "name": "thread_name", "pid": 3, "tid": 7, "args": {"name": "stream 7"}}
+    found = built([thread, place("gemm", 0, 5, "", 7) | {"pid": pid}, op("aten::mm")])
+    assert [row[0] for row in kernels(found)] == ["gemm"]
+
+
+def test_begins_and_ends_are_complete_events() -> None:
+    found = built(
+        [
+            mark("E", "", 1),  # of an event that began before the recording
+            mark("B", "outer", 10, args={"External id": 5, "x": None}),
+            mark("B", "inner", 20, cat="python_function"),
+            mark("E", "inner", 25),
+            {"ph": "E", "pid": 1, "tid": 1, "ts": 50, "args": {"y": 2}},
+            mark("B", "open", 60),
+            mark("B", "k", 15, "kernel", pid=0, tid=7, args={"stream": 7, "External id": 5}),
+            mark("E", "k", 45, "kernel", pid=0, tid=7),
+            mark("b", "request", 5, "server", id="0x1"),
+            mark("b", "other", 6, "server", id="0x2"),
+            mark("e", "request", 30, "server", id="0x1"),
+        ]
+    )
+    assert found.sql(SHOWN).fetchall() == [
+        ("outer", "cpu_op", 40, 35, 0),
+        ("inner", "python_function", 5, 5, 1),
+        ("k", "kernel", 30, None, None),
+        ("request", "server", 25, None, None),
+    ]
+    [(args,)] = found.sql("SELECT args FROM events WHERE name = 'outer'").fetchall()
+    assert json.loads(args) == {"External id": 5, "x": None, "y": 2}
+    assert [row[:2] for row in kernels(found)] == [("k", "outer")]
+    [source] = found.sources
+    assert source.other == {"phase B": 1, "phase E": 1, "phase b": 1}
+    assert source.events == 7
+
+
+def test_times_of_pairs_are_exact() -> None:
+    since = "1700000000000000.123"
+    text = (
+        f'[{{"ph":"B","name":"a","cat":"cpu_op","pid":1,"tid":1,"ts":{since}}},'
+        '{"ph":"E","pid":1,"tid":1,"ts":1700000000000100.456}]'
+    )
+    found = built(text)
+    rows = found.sql("SELECT start_ns, dur_ns FROM events").fetchall()
+    assert rows == [(1_700_000_000_000_000_123, 100_333)]
+
+
+def test_any_accelerator_s_launches_are_linked() -> None:
+    launch = host("musaLaunchKernel", "musa_runtime", 10, 8, {"correlation": 11})
+    found = built([op("aten::mm", 0, 100), launch, kernel("gemm", 50, 60, correlation=11)])
+    assert [row[:2] for row in kernels(found)] == [("gemm", "aten::mm")]
+
+
+def test_events_that_no_ranking_shows_are_named(
+    traces: Traces, command: Command, store: ingest.Store
+) -> None:
+    odd = [op(name, cat="odd") for name in ("a", "b")]
+    run = store.add(traces.write([*odd, place("c", 5, 1, "x")], "odd")).run_id
+    shown = command("top", run).out
+    assert "2 events of category odd" in shown
+    assert "1 event of category (no category)" in shown

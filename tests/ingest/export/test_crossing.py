@@ -1,0 +1,70 @@
+"""Exported events that cross others of their thread or stream have tracks of their own."""
+
+import json
+from pathlib import Path
+
+import ingest
+from tests.builders.events import Event, frame, host, kernel
+from tests.command import Command
+from tests.conftest import Traces
+
+EVENTS = [
+    frame("enter", 0, 10),
+    host("my_block", "user_annotation", 5, 20),
+    frame("inside", 12, 5),
+    host("cudaLaunchKernel", "cuda_runtime", 13, 1, {"correlation": 2}),
+    kernel("A", 100, 40, correlation=1),
+    kernel("B", 120, 30, correlation=2),
+    kernel("C", 130, 30, correlation=3),
+    kernel("D", 140, 10),  # begins when A ends
+    kernel("touches", 160, 5),
+    {"ph": "s", "id": 2, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 1, "ts": 13},
+    {"ph": "f", "id": 2, "cat": "ac2g", "name": "ac2g", "pid": 0, "tid": 7, "ts": 120, "bp": "e"},
+]
+TRACKS = {
+    "enter": 1,
+    "my_block": "thread 1 (2)",
+    "inside": 1,
+    "cudaLaunchKernel": 1,
+    "A": 7,
+    "B": "stream 7 (2)",
+    "C": "stream 7 (3)",
+    "D": 7,
+    "touches": 7,
+}
+
+
+def nests(events: list[Event]) -> bool:
+    """Return whether the complete events of each track nest, as viewers require it."""
+    open_ends: dict[object, list[float]] = {}
+    for event in sorted(events, key=lambda each: (each["ts"], -each["dur"])):
+        ends = open_ends.setdefault((event["pid"], event["tid"]), [])
+        while ends and ends[-1] <= event["ts"]:
+            ends.pop()
+        if ends and event["ts"] + event["dur"] > ends[-1]:
+            return False
+        ends.append(event["ts"] + event["dur"])
+    return True
+
+
+def test_crossing_events_get_further_tracks_and_come_back_as_recorded(
+    traces: Traces, command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
+    columns = "name, pid, tid, start_ns - min(start_ns) OVER (), dur_ns, depth, self_ns, args"
+    rows: list[object] = []
+    path = traces.write(EVENTS, "recorded")
+    for name in ("once", "twice"):
+        run = store.add(path).run_id
+        with ingest.connect(store.path) as connection:
+            query = f"SELECT {columns} FROM events WHERE run_id = $1 ORDER BY ALL"
+            rows.append(connection.execute(query, [run]).fetchall())
+        path = tmp_path / f"{name}.json"
+        assert command("export", run, "--chrome", path).code == 0
+        exported = json.loads(path.read_text())["traceEvents"]
+        shown = [event for event in exported if event["ph"] == "X"]
+        assert {event["name"]: event["tid"] for event in shown} == TRACKS
+        assert nests(shown)
+        arrows = {event["ph"]: event["tid"] for event in exported if event.get("cat") == "ac2g"}
+        assert arrows == {"s": 1, "f": "stream 7 (2)"}
+    assert rows[0] == rows[1]
+    assert not nests(EVENTS[:9])

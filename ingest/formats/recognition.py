@@ -36,7 +36,29 @@ def recognise(path: Path, formats: Iterable[Format]) -> tuple[Format | None, str
             fault = str(error).removeprefix(f"{path}: ")
         except (EOFError, OSError) as error:
             fault = f"{error}, before any event"
+    if _is_perfetto(head):
+        fault = (
+            "a trace of Perfetto, which tracehouse does not read yet; export it as JSON, such as "
+            'with `profiler.export_chrome_trace("trace.json")`'
+        )
     return None, fault or _fault(head.lstrip(BLANK_START))
+
+
+def _is_perfetto(head: bytes) -> bool:
+    """Return whether a file begins with a packet of Perfetto's protobuf, and then another.
+
+    A packet is field 1: the byte 10, the size in groups of 7 bits, and the content, which has bytes
+    that no text has.
+    """
+    size, position = 0, 1
+    while position < min(len(head), 6):
+        size |= (head[position] & 0x7F) << 7 * (position - 1)
+        position += 1
+        if head[position - 1] < 0x80:
+            break
+    end = position + size
+    is_binary = any(byte < 9 for byte in head[position:end])
+    return head[:1] == b"\n" and is_binary and head[end : end + 1] in (b"\n", b"")
 
 
 def _fault(text: bytes) -> str:

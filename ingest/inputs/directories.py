@@ -2,11 +2,13 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from ingest.errors import ProfileError
 from ingest.formats import FORMATS, recognise
 from ingest.inputs import run_json
+from ingest.units import natural_order
 
 BOARD_TRACE = re.compile(r".+\.pt\.trace\.json(\.gz)?", re.IGNORECASE)
 
@@ -27,6 +29,14 @@ def run_directories(path: Path) -> list[Path]:
         elif Path(directory) == path:
             is_run = run_json.NAME in files or any(_is_profile(path / name) for name in files)
     return [path, *found] if not found or is_run else found
+
+
+def files_below(path: Path) -> Iterator[Path]:
+    """Yield the files in directories below a run's path, without those of other runs."""
+    for directory, below, files in os.walk(path):
+        below[:] = sorted((name for name in below if name[0] != "."), key=natural_order)
+        if Path(directory) != path and not any(map(BOARD_TRACE.fullmatch, files)):
+            yield from (Path(directory, name) for name in sorted(files, key=natural_order))
 
 
 def _is_profile(file: Path) -> bool:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
 from ingest.formats.io import sha256
 from ingest.inputs import run_json
 from ingest.inputs.copies import skip_copies
+from ingest.inputs.directories import files_below
 from ingest.units import as_utf8, natural_order
 
-TRACE_NAME = re.compile(r"\.json(\.gz)?$", re.IGNORECASE)
+TRACE_NAME = re.compile(r"\.(json|pftrace)(\.gz)?$", re.IGNORECASE)
+IN_DIRECTORY_BELOW = "in_directory_below"  # code of the warning of a file in a directory of the run
+MOST_BELOW = 1_000  # such files that are listed
 
 
 @dataclass
@@ -54,7 +58,8 @@ class RunInput:
     @property
     def checksums(self) -> list[str]:
         """The SHA-256 of each file, sorted, so that they do not depend on the names."""
-        return sorted({source.path: source.sha256 for source in self.sources}.values())
+        read = [source for source in self.sources if IN_DIRECTORY_BELOW not in source.warning_codes]
+        return sorted({source.path: source.sha256 for source in read}.values())
 
     @property
     def digest(self) -> str:
@@ -76,7 +81,8 @@ class RunInput:
         directory = self.path.resolve().name if self.path.is_dir() else ""
         for source in self.sources:
             known = str(source.path)
-            source.path = Path(directory, source.path.name)
+            inside = source.path.relative_to(self.path) if directory else source.path.name
+            source.path = Path(directory, inside)
             source.coded_warnings = [
                 SourceWarning(code, message.replace(known, str(source.path)))
                 for code, message in source.coded_warnings
@@ -95,6 +101,7 @@ def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
         directory = path if path.is_dir() else None
         sources = [_source(number, file, directory, formats) for number, file in enumerate(files)]
         skip_copies(sources)
+        sources += _below(path, len(sources))
         description = _description(path, sources)
     except OSError as error:
         raise ProfileError(f"{error.filename or path}: {error.strerror or error}") from error
@@ -119,6 +126,16 @@ def _files(path: Path) -> list[Path]:
     if not path.is_file():
         raise ProfileError(f"{path}: not a regular file")
     return [path]
+
+
+def _below(path: Path, first: int) -> list[Source]:
+    """Return the files in directories of the run, which are not read. `first` is the first id."""
+    found = []
+    for number, file in enumerate(islice(files_below(path), MOST_BELOW), first):
+        source = Source(number, file, "other", None, "", status="skipped")
+        source.warn(IN_DIRECTORY_BELOW, "in a directory of the run, not read: add it as a run")
+        found.append(source)
+    return found
 
 
 def _source(number: int, file: Path, directory: Path | None, formats: Sequence[Format]) -> Source:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ingest.errors import IngestError
+from ingest.inputs.run_input import IN_DIRECTORY_BELOW
 from ingest.pipeline import AddOptions
 from ingest.store.store import Added, Store
 from ingest.store.workers import add_all, rebuild_all
-from ingest.units import printable
+from ingest.units import counted, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -155,6 +156,10 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
         )
     else:
         print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")
+        below = [source for source in outcome.sources if IN_DIRECTORY_BELOW in source.warning_codes]
         for source in outcome.sources:
-            print(printable(f"  {source.summary()}"))
+            if source not in below:
+                print(printable(f"  {source.summary()}"))
+        if below:
+            print(f"  {counted(len(below), 'file')} in directories of the run, not read")
     return bool(failed)

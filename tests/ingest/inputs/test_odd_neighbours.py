@@ -278,3 +278,29 @@ def test_a_compressed_copy_is_skipped(content: str, read_run: ReadRun, tmp_path:
             ["same_content"],
         )
     assert [source.rank is None for source in sources] == [False, True, True, False]
+
+
+def packet(size: int) -> bytes:
+    """Return a packet of Perfetto's protobuf with a content of `size` bytes."""
+    return (
+        b"\n"
+        + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7]))
+        + bytes(size)
+    )
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_a_trace_of_perfetto_is_named_with_the_way_out(
+    command: Command, run: Path, is_compressed: bool
+) -> None:
+    content = packet(20) + packet(300)
+    path = run / "rank0.pftrace"
+    path.write_bytes(gzip.compress(content) if is_compressed else content)
+    for arguments in ([path], [run]):
+        result = command("add", *arguments)
+        assert result.code == 1
+        assert f"{path}: a trace of Perfetto" in result.err
+        assert "export_chrome_trace" in result.err
+    (run / "blank.txt").write_text("\n\n\nnotes\n")
+    path.unlink()
+    assert command("add", run).code == 0

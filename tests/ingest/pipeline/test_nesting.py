@@ -234,3 +234,14 @@ def test_ops_have_their_device_time_and_module() -> None:
         ("gemm", "aten::mm", "aten::linear", 3),
         ("bias", "aten::linear", "aten::linear", 3),
     ]
+
+
+def test_a_call_of_a_runtime_is_inside_the_frame_that_lasts_as_long() -> None:
+    args = {"Python id": 1, "Ev Idx": 5}
+    events = [
+        host("cudaDeviceSynchronize", "cuda_runtime", 10, 20),
+        host("<built-in function synchronize>", "python_function", 10, 20, args),
+    ]
+    for ordered in (events, events[::-1]):
+        rows = built(ordered).sql("SELECT name, depth FROM events ORDER BY depth").fetchall()
+        assert rows == [("<built-in function synchronize>", 0), ("cudaDeviceSynchronize", 1)]

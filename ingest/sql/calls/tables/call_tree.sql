@@ -1,6 +1,7 @@
 -- The calls of the host as a tree, outermost frame first: Python frames, annotations, operators and
 -- runtime functions, each under its caller.
--- One row: all calls with the same name, input shapes and callers, on one thread in one step.
+-- One row: all calls with the same name, input shapes and callers, on one thread in one step, that
+-- torch counts in the same call.
 --
 -- run_id                 the run
 -- source_id              the input file
@@ -12,6 +13,9 @@
 -- path_id                identifies the call and its callers by name; the same number in all runs;
 --                        null for `[memory]` and `overhead`
 -- caller_path_id         the caller (`call_tree.path_id`); null for outermost calls
+-- counted_path_id        the call that torch counts these calls in (`call_tree.path_id`): itself,
+--                        or the outermost of calls that each contain exactly one call, which has
+--                        the same name; null if `path_id` is null
 -- module_id              innermost nn.Module around the call, or the call's own module
 --                        (`module_tree.module_id`); null outside modules
 -- depth                  smallest number of events around one of the calls; null if `path_id` is
@@ -73,6 +77,7 @@ positions AS (
         lane,
         step,
         path_id,
+        coalesce(counted_path_id, path_id) AS counted_path_id,
         name_number,
         input_dims,
         any_value(caller_path_id) AS caller_path_id,
@@ -86,7 +91,8 @@ positions AS (
         coalesce(sum(inner_ns) FILTER (WHERE repeats), 0)::BIGINT AS repeated_ns
     FROM placed_calls
     LEFT JOIN call_shapes USING (event_id)
-    GROUP BY lane, step, path_id, name_number, input_dims
+    LEFT JOIN inner_repeats USING (event_id)
+    GROUP BY lane, step, path_id, counted_path_id, name_number, input_dims
 ),
 
 -- Joined later, because few calls have measures.
@@ -95,6 +101,7 @@ measured AS (
         call.lane,
         call.step,
         call.path_id,
+        coalesce(inner_repeats.counted_path_id, call.path_id) AS counted_path_id,
         call.name_number,
         call_shapes.input_dims,
         sum(measure.device_ns)::BIGINT AS device_ns,
@@ -114,7 +121,14 @@ measured AS (
     FROM placed_calls AS call
     INNER JOIN call_measures AS measure ON call.event_id = measure.event_id
     LEFT JOIN call_shapes ON call.event_id = call_shapes.event_id
-    GROUP BY call.lane, call.step, call.path_id, call.name_number, call_shapes.input_dims
+    LEFT JOIN inner_repeats ON call.event_id = inner_repeats.event_id
+    GROUP BY
+        call.lane,
+        call.step,
+        call.path_id,
+        inner_repeats.counted_path_id,
+        call.name_number,
+        call_shapes.input_dims
 ),
 
 joined AS (
@@ -122,7 +136,7 @@ joined AS (
         positions.*,
         call_names.category,
         call_names.torch_name AS name,
-        measured.* EXCLUDE (lane, step, path_id, name_number, input_dims)
+        measured.* EXCLUDE (lane, step, path_id, counted_path_id, name_number, input_dims)
     FROM positions
     INNER JOIN call_names ON positions.name_number = call_names.name_number
     LEFT JOIN measured
@@ -130,6 +144,7 @@ joined AS (
             positions.lane = measured.lane
             AND positions.step IS NOT DISTINCT FROM measured.step
             AND positions.path_id = measured.path_id
+            AND positions.counted_path_id = measured.counted_path_id
             AND positions.name_number = measured.name_number
             AND positions.input_dims IS NOT DISTINCT FROM measured.input_dims
     UNION ALL BY NAME
@@ -173,6 +188,7 @@ SELECT
     joined.step,
     joined.path_id,
     nullif(joined.caller_path_id, 0) AS caller_path_id,
+    joined.counted_path_id,
     nullif(joined.module_id, 0) AS module_id,
     joined.depth,
     coalesce(joined.is_recursive, FALSE) AS is_recursive,

@@ -1,6 +1,8 @@
 -- torch.profiler's `key_averages(group_by_stack_n=n)` table for each step, with the Python frames
 -- of the trace: `key_averages_by_stack(run, n)`. torch's own stacks are empty unless the profiler
--- ran with `verbose`.
+-- ran with `verbose`. Then the tables differ in two ways. Operators of the backward pass have the
+-- frames of the forward pass in torch, and here the frames that ran when they ran. An annotation is
+-- inside the frames of `record_function` in torch, and here inside the frame that entered it.
 -- One row: a name under the same innermost frames in a step of a rank.
 --
 -- rank                      rank of the process
@@ -44,7 +46,7 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
             climbed.path_id,
             around.caller_path_id,
             CASE
-                WHEN around.category = 'python_function'
+                WHEN around.category = 'python_function' AND is_in_torch_stack(around.name)
                     THEN list_append(climbed.stack, around.name)
                 ELSE climbed.stack
             END AS stack
@@ -73,6 +75,6 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
         sum(torch_calls.self_device_memory_bytes)::BIGINT AS self_device_memory_bytes,
         sum(torch_calls.flops)::BIGINT AS flops
     FROM torch_calls
-    LEFT JOIN stacks ON torch_calls.path_id = stacks.path_id
+    LEFT JOIN stacks ON torch_calls.counted_path_id = stacks.path_id
     WHERE torch_calls.run_id = run
     GROUP BY ALL;

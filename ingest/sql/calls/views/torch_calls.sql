@@ -6,8 +6,8 @@
 -- rank                      rank of the process
 -- step                      innermost step that contains the start of the calls (`steps.step`);
 --                           null outside steps
--- path_id                   the call (`call_tree.path_id`); null for rows that are not in the tree
---                           of calls
+-- counted_path_id           the call that torch counts them in (`call_tree.path_id`); null for rows
+--                           that are not in the tree of calls
 -- name                      name in torch's tables
 -- input_dims                shapes of an operator's inputs, as recorded (JSON); null if not
 --                           recorded
@@ -31,7 +31,7 @@ SELECT
     run_id,
     rank,
     step,
-    path_id,
+    counted_path_id,
     name,
     input_dims,
     FALSE AS is_on_device,
@@ -52,7 +52,7 @@ SELECT
     run_id,
     rank,
     step,
-    NULL AS path_id,
+    NULL AS counted_path_id,
     name,
     NULL AS input_dims,
     TRUE AS is_on_device,

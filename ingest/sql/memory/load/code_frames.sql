@@ -2,6 +2,7 @@
 -- One row: a frame.
 -- Materialised: its regular expressions are slow, and several relations read it.
 --
+-- A function in `<string>` is one that a library wrote. The code of `python -c` is a `<module>`.
 -- `is_package` is whether the frame is in an installed package that computes, such as diffusers.
 -- `is_hook` is whether it is accelerate's, which calls the forward functions of other modules.
 SELECT
@@ -17,7 +18,7 @@ SELECT
         '(?i:[/\\]python[0-9.]*[/\\]lib[/\\])|',
         '(^|[/\\])torch[/\\](nn|_dynamo|_inductor|_functorch|autograd|optim|utils|cuda|',
         'profiler|_[a-z_]+)[/\\]|torchinductor_|^<frozen|^<eval_with_key>'
-    )) AS is_library,
+    )) OR (filename = '<string>' AND function <> '<module>') AS is_library,
     regexp_matches(filename, '[/\\]accelerate[/\\]hooks\.py$') AS is_hook,
     regexp_matches(filename, '(site|dist)-packages[/\\]') AND NOT (
         is_hook

@@ -101,6 +101,10 @@ def rows(connection: duckdb.DuckDBPyConnection, columns: str, table: str = "key_
     return connection.sql(f"SELECT name, {columns} FROM {table} ORDER BY ALL").fetchall()
 
 
+def by_stack(frames: int) -> str:
+    return f"key_averages_by_stack((SELECT run_id FROM runs), {frames})"
+
+
 def test_a_call_that_contains_only_a_call_of_its_name_counts_once() -> None:
     connection = built(
         [
@@ -156,12 +160,51 @@ def test_a_kernel_counts_in_its_launching_calls_and_in_its_own_row() -> None:
         ("cudaLaunchKernel", False, 1, 5_000, 0, 0, None),
         ("gemm", True, 1, 0, 30_000, 30_000, None),
     ]
-    stacks = "key_averages_by_stack((SELECT run_id FROM runs), 5)"
-    assert rows(connection, "stack, calls", stacks) == [
+    assert rows(connection, "stack, calls", by_stack(5)) == [
         ("a.py(3): f", [], 1),
         ("aten::mm", ["a.py(3): f"], 1),
         ("cudaLaunchKernel", ["a.py(3): f"], 1),
         ("gemm", [], 1),
+    ]
+
+
+def test_a_recursive_function_counts_under_its_outermost_call() -> None:
+    """As torch's table does: `rec` calls only itself, until it calls `done` twice."""
+    connection = built(
+        [
+            frame("a.py(9): main", 0, 100),
+            frame("a.py(1): rec", 10, 80),
+            frame("a.py(1): rec", 20, 60),
+            frame("a.py(1): rec", 30, 40),
+            frame("done", 40, 5),
+            frame("done", 50, 5),
+        ]
+    )
+    for frames in (1, 3):
+        main, *recs = ["a.py(9): main", *3 * ["a.py(1): rec"]]
+        assert rows(connection, "stack, calls, cpu_total_ns, cpu_self_ns", by_stack(frames)) == [
+            (recs[0], [main], 1, 80_000, 70_000),
+            (main, [], 1, 100_000, 20_000),
+            ("done", recs[:frames], 2, 10_000, 10_000),
+        ]
+
+
+def test_stacks_leave_out_the_frames_that_torch_leaves_out() -> None:
+    connection = built(
+        [
+            frame("a.py(9): main", 0, 100),
+            frame("torch/_tensor.py(566): backward", 5, 90),
+            frame("torch/autograd/__init__.py(255): backward", 10, 80),
+            frame("torch/autograd/graph.py(966): _engine_run_backward", 20, 60),
+            op("aten::mm", 30, 10),
+        ]
+    )
+    assert [stack for name, stack in rows(connection, "stack", by_stack(3)) if "mm" in name] == [
+        [
+            "torch/autograd/graph.py(966): _engine_run_backward",
+            "torch/_tensor.py(566): backward",
+            "a.py(9): main",
+        ]
     ]
 
 

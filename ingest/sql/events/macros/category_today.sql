@@ -1,6 +1,7 @@
 -- `category_today(recorded, name)`: the current name of an event's category. Older versions of
 -- torch and other accelerators name the same things differently. Among the device events of an
--- MTIA, a `dma_request` is a copy; an `event_wait` is not work and keeps its category.
+-- MTIA, a `dma_request` is a copy; waits for events and records of events are not work and keep
+-- their category.
 CREATE MACRO category_today(recorded, name) AS CASE
     WHEN
         recorded IN (
@@ -12,6 +13,7 @@ CREATE MACRO category_today(recorded, name) AS CASE
         THEN CASE name
             WHEN 'dma_request' THEN 'gpu_memcpy'
             WHEN 'event_wait' THEN recorded
+            WHEN 'event_record' THEN recorded
             ELSE 'kernel'
         END
     WHEN recorded IN ('Kernel', 'hpu_op') THEN 'kernel'

@@ -159,6 +159,7 @@ def test_activities_of_other_accelerators_are_recognised() -> None:
 def test_waits_and_annotations_of_other_accelerators_are_not_activities() -> None:
     named = [
         ("mtia_ccp_events", "event_wait"),
+        ("mtia_ccp_events", "event_record"),
         ("mlu_user_annotation", "step"),
         ("GCU_USER_ANNOTATION", "step"),
     ]

@@ -35,8 +35,8 @@ TRACES = [
 ]
 
 
-# For this file, the truth counts `dma_request` and `event_wait` as kernels. The metrics without
-# them are tested in `tests/ingest/sql/steps/test_samples.py`.
+# For this file, the truth counts copies, waits for events and records of events as kernels. The
+# metrics without them are tested in `tests/ingest/sql/steps/test_samples.py`.
 MTIA = "mtia_inference.json.gz"
 
 

@@ -21,7 +21,8 @@ Interval = tuple[int, int]
 
 KERNEL = {"kernel", "Kernel"}
 COPY = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
-MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work"}  # all other events are kernels
+# All other events are kernels.
+MTIA = {"dma_request": "gpu_memcpy", "event_wait": "no work", "event_record": "no work"}
 LAUNCH = {"cuda_runtime", "cuda_driver", "Runtime", "mtia_runtime"}
 OP = {"cpu_op", "Operator"}
 HOST = {*LAUNCH, *OP, "user_annotation", "python_function"}

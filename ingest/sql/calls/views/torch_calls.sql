@@ -31,7 +31,7 @@ SELECT
     run_id,
     rank,
     step,
-    counted_path_id,
+    coalesce(counted_path_id, path_id) AS counted_path_id,  -- runs of older versions lack it
     name,
     input_dims,
     FALSE AS is_on_device,

@@ -118,9 +118,11 @@ SELECT
     CASE
         WHEN is_event IS NOT TRUE
             THEN json_object('from_byte', from_byte, 'to_byte', to_byte)
-        WHEN is_complete IS NOT TRUE THEN json(event)
-        WHEN more IS NULL THEN args
-        WHEN args[1] = '{' AND args <> '{}' THEN concat('{"event":', more, ',', args[2:])
-        ELSE concat('{"event":', more, ',"args":', coalesce(args, 'null'), '}')
+        WHEN category = 'python_function' AND is_complete THEN args
+        WHEN is_complete IS NOT TRUE THEN finite_json(json(event))
+        WHEN more IS NULL THEN finite_json(args)
+        WHEN args[1] = '{' AND args <> '{}'
+            THEN finite_json(concat('{"event":', more, ',', args[2:]))
+        ELSE finite_json(concat('{"event":', more, ',"args":', coalesce(args, 'null'), '}'))
     END AS args
 FROM detailed;

@@ -317,3 +317,25 @@ def test_malformed_files_of_torch_are_read(samples: Path, load: Load) -> None:
         assert source.complete > 0
         assert source.dropped == {}
         assert "baseTimeNanoseconds" in source.metadata
+
+
+def test_numbers_that_json_does_not_have_are_null_and_texts_stay(ranks: Ranks) -> None:
+    text = r"q: NaN, \"nan\",-inf]"
+    odd = (
+        '{"x": NaN, "y": [-Infinity, 1, nan, {"z": inf}, -nan], '
+        f'"text": "{text}", "none": null, "info": "inf"}}'
+    )
+    event = f'{{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 1, "args": {odd}}}'
+    counter = '{"ph": "C", "name": "c", "ts": 1, "args": {"v": Infinity}}'
+    [source] = ranks.add(f"[{event}, {counter}]")
+    assert (source.complete, source.warnings) == (1, [])
+    [[(args,)]] = ranks.rows("SELECT rank, args FROM events")
+    assert json.loads(args, parse_constant=pytest.fail) == {
+        "x": None,
+        "y": [None, 1, None, {"z": None}, None],
+        "text": json.loads(f'"{text}"'),
+        "none": None,
+        "info": "inf",
+    }
+    [[(recorded,)]] = ranks.rows("SELECT rank, event FROM other_events")
+    assert json.loads(recorded)["args"] == {"v": None}

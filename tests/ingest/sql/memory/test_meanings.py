@@ -266,6 +266,21 @@ def test_user_frames_and_modules_come_from_the_stacks(memory):
     ]
 
 
+def test_functions_that_a_library_wrote_as_text_are_not_the_users(memory):
+    written = {"name": "op1", "filename": "<string>", "line": 3}
+    command = {"name": "<module>", "filename": "<string>", "line": 1}  # python -c
+    connection = memory.of(
+        event("alloc", 0x1000, 1, frames=[written, LINEAR, MODEL]),
+        event("alloc", 0x2000, 2, frames=[LINEAR, command]),
+        segments=[segment(at, ("active_allocated", 512, at >> 12)) for at in (0x1000, 0x2000)],
+    )
+    assert rows(
+        connection,
+        "SELECT bytes, user_frame FROM memory_allocations "
+        "LEFT JOIN stacks USING (run_id, stack_id) ORDER BY bytes",
+    ) == [(1, "model.py:12 forward"), (2, "<string>:1 <module>")]
+
+
 def test_leaks_lists_memory_that_steps_leave_behind(memory):
     def step(number: int) -> list[dict[str, Any]]:
         leak, work = 0x1000 * (number + 1), 0x90000

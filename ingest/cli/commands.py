@@ -191,11 +191,22 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
                 map_entries(dropped_counts),
                 LAMBDA entry: format('{:,} × ', entry.value) || entry.key
             ), ', '), '')), warnings
-        FROM sources WHERE run_id = $1 ORDER BY source_id
+        FROM sources
+        WHERE run_id = $1
+            AND list_contains(warning_codes, 'in_directory_below') IS NOT TRUE
+        ORDER BY source_id
         """
     ):
         for text in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
             print(printable(text))
+    for (below,) in rows(
+        """
+        SELECT format('{:,} file{}', count(*), if(count(*) = 1, '', 's')) FROM sources
+        WHERE run_id = $1 AND list_contains(warning_codes, 'in_directory_below')
+        HAVING count(*) > 0
+        """
+    ):
+        print(f"{below} in directories of the run, not read: table sources lists them")
     if warning := read(connection, lambda: recompiled(connection, run_id)):
         print(f"warning: {warning}", file=sys.stderr)
     for query in (DEVICES, STAGES, MEMORY, COMPILATIONS):

@@ -13,10 +13,9 @@ from ingest import sql
 from ingest.errors import MissingError
 from ingest.export.crossing import crossing
 from ingest.export.stretches import EVER, Interval
+from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
 
 BATCH_ROWS = 20_000
-OWN_PID = 9_999_999  # process of the computed tracks; Linux process ids end at 4,194,304
-PIDS_PER_INTERVAL = 10_000_000  # as in the macro `chrome_pid`
 SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`
 FLOWS_PER_INTERVAL = 1 << 40
 QUERIES = (
@@ -166,7 +165,7 @@ def _labels(parts: Sequence[Interval]) -> list[str | None]:
 
 
 def _own_pid(index: int) -> int:
-    return index * PIDS_PER_INTERVAL + OWN_PID
+    return index * PIDS_PER_RANK + OWN_PID
 
 
 def _of_interval(

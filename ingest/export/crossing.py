@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 BATCH_ROWS = 1 << 16
+MOST_TRACKS = 64  # of a thread or stream; the last has all further events, which may cross
 
 
 def crossing(
@@ -42,15 +43,16 @@ def _crossing(batches: Iterable[pa.RecordBatch]) -> dict[str, list[int]]:
         for event_id, lane, start_ns, end_ns in zip(*columns, strict=True):
             if lane != current:
                 current, tracks = lane, [[]]
-            for ends in tracks:
+            for track, ends in enumerate(tracks, 1):
                 while ends and ends[-1] <= start_ns:
                     ends.pop()
-                if not ends or end_ns <= ends[-1]:
+                if not ends or end_ns <= ends[-1] or track == MOST_TRACKS:
                     break
             else:
-                tracks.append(ends := [])
+                ends, track = [], len(tracks) + 1
+                tracks.append(ends)
             ends.append(end_ns)
-            if ends is not tracks[0]:
+            if track > 1:
                 found["crossing_ids"].append(event_id)
-                found["tracks"].append(next(n for n, each in enumerate(tracks, 1) if each is ends))
+                found["tracks"].append(track)
     return found

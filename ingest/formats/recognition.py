@@ -38,7 +38,7 @@ def recognise(path: Path, formats: Iterable[Format]) -> tuple[Format | None, str
             fault = f"{error}, before any event"
     if _is_perfetto(head):
         fault = (
-            "a trace of Perfetto, which tracehouse does not read yet; export it as JSON, such as "
+            "a Perfetto trace, which tracehouse does not read yet; export it as JSON, such as "
             'with `profiler.export_chrome_trace("trace.json")`'
         )
     return None, fault or _fault(head.lstrip(BLANK_START))

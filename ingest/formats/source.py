@@ -34,7 +34,7 @@ class Source:
     path: Path
     kind: str
     bytes: int | None
-    sha256: str
+    sha256: str | None
     format: "Format | None" = None
     rank: int | None = None
     cycle: int | None = None

@@ -32,11 +32,13 @@ def run_directories(path: Path) -> list[Path]:
 
 
 def files_below(path: Path) -> Iterator[Path]:
-    """Yield the files in directories below a run's path, without those of other runs."""
+    """Yield the files in directories below a run's path, without hidden ones and other runs."""
     for directory, below, files in os.walk(path):
         below[:] = sorted((name for name in below if name[0] != "."), key=natural_order)
         if Path(directory) != path and not any(map(BOARD_TRACE.fullmatch, files)):
-            yield from (Path(directory, name) for name in sorted(files, key=natural_order))
+            for name in sorted(files, key=natural_order):
+                if name[0] != ".":
+                    yield Path(directory, name)
 
 
 def _is_profile(file: Path) -> bool:

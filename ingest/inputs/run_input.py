@@ -20,7 +20,7 @@ from ingest.units import as_utf8, natural_order
 
 TRACE_NAME = re.compile(r"\.(json|pftrace)(\.gz)?$", re.IGNORECASE)
 IN_DIRECTORY_BELOW = "in_directory_below"  # code of the warning of a file in a directory of the run
-MOST_BELOW = 1_000  # such files that are listed
+MOST_BELOW = 1_000  # the most of these files that are listed
 
 
 @dataclass
@@ -58,8 +58,8 @@ class RunInput:
     @property
     def checksums(self) -> list[str]:
         """The SHA-256 of each file, sorted, so that they do not depend on the names."""
-        read = [source for source in self.sources if IN_DIRECTORY_BELOW not in source.warning_codes]
-        return sorted({source.path: source.sha256 for source in read}.values())
+        files = {source.path: source.sha256 for source in self.sources}
+        return sorted(sha256 for sha256 in files.values() if sha256 is not None)
 
     @property
     def digest(self) -> str:
@@ -132,7 +132,7 @@ def _below(path: Path, first: int) -> list[Source]:
     """Return the files in directories of the run, which are not read. `first` is the first id."""
     found = []
     for number, file in enumerate(islice(files_below(path), MOST_BELOW), first):
-        source = Source(number, file, "other", None, "", status="skipped")
+        source = Source(number, file, "other", None, None, status="skipped")
         source.warn(IN_DIRECTORY_BELOW, "in a directory of the run, not read: add it as a run")
         found.append(source)
     return found

@@ -78,7 +78,8 @@ def checksums(directory: Path) -> list[str]:
     with suppress(OSError, ValueError):  # removed meanwhile, or damaged
         stored = pq.ParquetFile(directory / "sources.parquet").read(["path", "sha256"])
         paths, digests = (stored[name].to_pylist() for name in ("path", "sha256"))
-        return sorted(dict(zip(paths, digests, strict=True)).values())
+        files = dict(zip(paths, digests, strict=True))
+        return sorted(sha256 for sha256 in files.values() if sha256 is not None)
     return []
 
 

@@ -150,9 +150,13 @@ def _manifest_of_tables(store: Store, run_id: str) -> Manifest:
     try:
         with duckdb.connect() as connection:
             sources, labels = (
-                connection.execute(f"SELECT {columns} FROM {sql.literal(file)}").fetchall()
-                for columns, file in zip(
-                    ("DISTINCT path, sha256", "name, model, mode, tags, ingested_at"),
+                connection.execute(query, [str(file)]).fetchall()
+                for query, file in zip(
+                    (
+                        "SELECT DISTINCT path, sha256 FROM read_parquet($1) "
+                        "WHERE sha256 IS NOT NULL ORDER BY path",
+                        "SELECT name, model, mode, tags, ingested_at FROM read_parquet($1)",
+                    ),
                     files,
                     strict=True,
                 )

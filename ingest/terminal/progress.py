@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ingest.errors import IngestError
-from ingest.inputs.run_input import IN_DIRECTORY_BELOW
+from ingest.inputs.run_input import IN_DIRECTORY_BELOW, MOST_BELOW
 from ingest.pipeline import AddOptions
 from ingest.store.store import Added, Store
 from ingest.store.workers import add_all, rebuild_all
@@ -156,10 +156,13 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
         )
     else:
         print(f"{outcome.run_id}  ({outcome.seconds:.1f} s)")
-        below = [source for source in outcome.sources if IN_DIRECTORY_BELOW in source.warning_codes]
+        below = 0
         for source in outcome.sources:
-            if source not in below:
+            if IN_DIRECTORY_BELOW in source.warning_codes:
+                below += 1
+            else:
                 print(printable(f"  {source.summary()}"))
         if below:
-            print(f"  {counted(len(below), 'file')} in directories of the run, not read")
+            more = " or more" if below == MOST_BELOW else ""
+            print(f"  {counted(below, 'file')}{more} in directories of the run, not read")
     return bool(failed)

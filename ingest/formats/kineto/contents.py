@@ -9,7 +9,8 @@ class Contents(NamedTuple):
     """The events with a process id; None is an id too. Times are relative to the trace's base.
 
     `names`: the names and labels of the process. `uncategorised`: the number of complete events
-    without a category. `is_exported`: whether `ingest export` added events.
+    without a category. `frames_end_ns`: the last end of a Python frame. `is_exported`: whether
+    `ingest export` added events.
     """
 
     pid: str | None
@@ -18,8 +19,8 @@ class Contents(NamedTuple):
     uncategorised: int
     first_ns: int | None
     last_ns: int | None
+    frames_end_ns: int | None
     has_activities: bool
-    has_frames: bool
     is_exported: bool
 
 
@@ -37,8 +38,8 @@ def contents_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> list[C
             count(*) FILTER (side IS NOT NULL AND category IS NULL),
             min(relative_ns) FILTER (side IS NOT NULL),
             max(relative_ns) FILTER (side IS NOT NULL),
+            max(relative_ns + dur_ns) FILTER (side IS NOT NULL AND category = 'python_function'),
             coalesce(bool_or(side IN ('host', 'device')), FALSE),
-            coalesce(bool_or(category = 'python_function'), FALSE),
             coalesce(bool_or(category = 'tracehouse'), FALSE)
         FROM staged
         WHERE source_id = $1

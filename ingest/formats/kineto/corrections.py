@@ -11,26 +11,35 @@ FAR_NS = 3_600_000_000_000  # no step of a recording lasts an hour
 
 
 def correct(connection: duckdb.DuckDBPyConnection, source: Source) -> list[Contents]:
-    """Make pairs of a begin and an end complete events, name categories, set outliers aside.
+    """Make pairs of a begin and an end complete events, and name missing categories.
 
     Events that `ingest export` put on further tracks get their threads back. Return what the trace
     then contains.
     """
-    of_source = {"source_id": source.source_id}
     contents = contents_of(connection, source.source_id)
     if any(each.is_exported for each in contents):
-        connection.execute(sql.query("rejoin_tracks"), of_source)
+        connection.execute(sql.query("rejoin_tracks"), {"source_id": source.source_id})
     if any(each.begins for each in contents):
         _pair_begins(connection, source)
         contents = contents_of(connection, source.source_id)
     if uncategorised := sum(each.uncategorised for each in contents):
         _name_categories(connection, source, uncategorised)
         contents = contents_of(connection, source.source_id)
+    return contents
+
+
+def set_aside_outliers(
+    connection: duckdb.DuckDBPyConnection, sources: list[Source], contents: list[Contents]
+) -> None:
+    """Take the time from events of each source that are hours away from all others."""
     first_ns = [each.first_ns for each in contents if each.first_ns is not None]
     last_ns = [each.last_ns for each in contents if each.last_ns is not None]
     if first_ns and max(last_ns) - min(first_ns) > FAR_NS:
-        connection.execute(sql.query("set_aside_outliers"), of_source | {"far_ns": FAR_NS})
-    return contents
+        for source in sources:
+            connection.execute(
+                sql.query("set_aside_outliers"),
+                {"source_id": source.source_id, "far_ns": FAR_NS},
+            )
 
 
 def _name_categories(
@@ -40,33 +49,17 @@ def _name_categories(
     if unread := uncategorised - named.fetchall()[0][0]:
         source.warn(
             "category_unknown",
-            f"{counted(unread, 'event')} without a category, and in no known process: not "
-            "counted as operators, launches or device activities",
+            f"{counted(unread, 'event')} without a category, and of an unknown kind: not counted "
+            "as operators, launches or device activities",
         )
 
 
 def _pair_begins(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     of_source = {"source_id": source.source_id}
-    connection.execute(f"CREATE TEMP TABLE pieces AS {sql.query('pair_begins')}", of_source)
+    pairs = sql.query("pair_begins")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE pieces AS {pairs}", of_source)
     connection.execute(
         "DELETE FROM staged WHERE event_id IN (SELECT unnest([event_id, end_id]) FROM pieces)"
     )
     connection.execute(sql.query("parse"), of_source | {"has_literal_backslashes": False})
     connection.execute("DROP TABLE pieces")
-
-
-def end_open_frames(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """End Python frames without a recorded return at the end of the frames that called them."""
-    of_source = {"source_id": source.source_id}
-    frames = connection.sql(sql.query("open_frames"), params=of_source).to_arrow_table()
-    ids = set(frames["python_id"].to_pylist())
-    if all(caller is None or caller in ids for caller in frames["caller_id"].to_pylist()):
-        return
-    connection.register("open_frames", frames)
-    ended = connection.execute(sql.query("end_open_frames"), of_source)
-    connection.unregister("open_frames")
-    if count := ended.fetchall()[0][0]:
-        source.warn(
-            "frames_without_return",
-            f"no return is recorded for {counted(count, 'Python frame')}: cut to the caller's end",
-        )

@@ -8,7 +8,8 @@ import pyarrow as pa
 from ingest.errors import ProfileError
 from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
-from ingest.formats.kineto.corrections import correct, end_open_frames
+from ingest.formats.kineto.corrections import correct, set_aside_outliers
+from ingest.formats.kineto.open_frames import end_open_frames
 from ingest.formats.kineto.processes import split
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.kineto.repair import parse, repair_events
@@ -42,10 +43,9 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     source.coded_warnings[:0] = trace.warnings
     if trace.truncated:
         source.status = "truncated"
+    end_open_frames(connection, source, contents)
     parts = split(source, staging, contents)
-    if any(each.has_frames for each in contents):
-        for part in parts:
-            end_open_frames(connection, part)
+    set_aside_outliers(connection, parts, contents)
     _count(connection, parts)
     unread = sum(source.dropped.values())
     if len(parts) == 1 and source.events == unread and (unread or trace.truncated):
@@ -85,7 +85,7 @@ def _count(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None
             END AS reason,
             count(*)
         FROM staged
-        WHERE list_contains($1, source_id)
+        WHERE source_id IN (SELECT unnest($1))
         GROUP BY ALL
         ORDER BY ALL
         """,

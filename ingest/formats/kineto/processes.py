@@ -14,11 +14,12 @@ from ingest.units import natural_order
 
 # sglang's merger of profiles puts the place of a process before its ids: `[TP01-PP00] 200`.
 PLACE = re.compile(r"\[([a-z]+\d{1,6}(?:-[a-z]+\d{1,6})*)\]\s*(\S.*)?", re.IGNORECASE)
-RANK = re.compile(r"(?<![a-z])rank[-_ #:=]*(\d{1,6})(?!\d)", re.IGNORECASE)
-MOST = 10_000  # processes in a file; more labels are not those of a job
+RANK = re.compile(r"(?<![a-z_])rank[-_ #:=]*(\d{1,6})(?!\d)", re.IGNORECASE)
+MOST = 1_024  # processes of a file; more labels are not those of ranks
 # `ingest export` adds a process to each rank, and moves the ids of its others; see `chrome_pid`.
-OWN_PID = 9_999_999
+OWN_PID = 9_999_999  # Linux process ids end at 4,194,304
 PIDS_PER_RANK = 10_000_000
+OWN_RANK = re.compile(r"(?:.*, )?rank (\d{1,6}): .*")
 MOVED = re.compile(r"([0-9]{1,15})(?: (.*))?")
 
 
@@ -42,20 +43,23 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
         if each.pid is not None
     }
     known = {pid: process for pid, process in processes.items() if process}
-    labels = sorted({process.label for process in known.values()}, key=natural_order)
-    is_complete = all(each.pid in known for each in contents if each.has_activities)
-    if not is_complete or len(labels) > MOST:
+    active = {each.pid for each in contents if each.has_activities}
+    found = {process.label for pid, process in known.items() if pid in active}
+    if not active <= known.keys() or not 0 < len(found) <= MOST:
         return [source]
+    labels = sorted(found, key=natural_order)
     ranks = _ranks(labels)
-    if len(labels) < 2:
-        for rank in ranks:
-            source.metadata.setdefault("distributedInfo", {"rank": rank})
+    if len(labels) == 1:
+        recorded = source.metadata.get("distributedInfo")
+        if not isinstance(recorded, dict) or "rank" not in recorded:
+            source.metadata["distributedInfo"] = _distributed(source, ranks[0])
         return [source]
     parts = [source, *(staging.part_of(source) for _ in labels[1:])]
     for part, label, rank in zip(parts, labels, ranks, strict=True):
         part.process = label
         part.metadata = source.metadata | {"distributedInfo": _distributed(source, rank)}
     ids = {label: part.source_id for label, part in zip(labels, parts, strict=True)}
+    moves = [(pid, each) for pid, each in known.items() if each.label in ids]
     staging.connection.execute(
         """
         UPDATE staged
@@ -70,32 +74,37 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
         """,
         [
             source.source_id,
-            list(known),
-            [process.pid for process in known.values()],
-            [ids[process.label] for process in known.values()],
+            [pid for pid, _ in moves],
+            [process.pid for _, process in moves],
+            [ids[process.label] for _, process in moves],
         ],
     )
     return parts
 
 
 def _labelled(pid: str, names: list[str]) -> _Process | None:
-    """Return the process that an id or one of its names tells, or None."""
+    """Return the process that an id or one of its names states, or None if they state several."""
     if place := PLACE.fullmatch(pid):
         return _Process(place[1], place[2] or pid)
-    found = [each for text in (pid, *names) for each in (PLACE.search(text), RANK.search(text))]
-    labels = {each[1] if each.re is PLACE else f"rank {int(each[1])}" for each in found if each}
+    labels: set[str] = set()
+    for text in (pid, *names):
+        places = [place[1] for place in PLACE.finditer(text)]
+        labels.update(places or (f"rank {int(rank)}" for rank in RANK.findall(text)))
     return _Process(labels.pop(), pid) if len(labels) == 1 else None
 
 
 def _exported_ranks(exported: list[Contents]) -> dict[int, str]:
-    """Return the labels of the ranks in an export of several ranks, by their interval's number."""
-    found = {}
+    """Return the labels of the ranks in an export of several ranks, by their interval's number.
+
+    There are none if two intervals have the same rank, as in an export of two runs.
+    """
+    found: dict[int, str] = {}
     for pid, names, *_ in exported:
         moved = MOVED.fullmatch(pid or "")
-        process = _labelled(moved[0], names) if moved else None
-        if moved and process and moved[2] is None and int(moved[1]) % PIDS_PER_RANK == OWN_PID:
-            found[int(moved[1]) // PIDS_PER_RANK] = process.label
-    return found
+        if moved and moved[2] is None and int(moved[1]) % PIDS_PER_RANK == OWN_PID:
+            for rank in filter(None, map(OWN_RANK.fullmatch, names)):
+                found[int(moved[1]) // PIDS_PER_RANK] = f"rank {int(rank[1])}"
+    return found if len(set(found.values())) == len(found) else {}
 
 
 def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
@@ -111,7 +120,7 @@ def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
 
 
 def _ranks(labels: list[str]) -> list[int | None]:
-    """Return the rank that each label tells, or None for all if labels do not tell them apart.
+    """Return the rank of each label, or None for all if two labels have the same first number.
 
     The first number of a label is the rank in the innermost group, which is the tensor parallel
     one. It is the rank in the job if no other process has it.

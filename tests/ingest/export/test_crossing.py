@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import ingest
+from ingest.export.crossing import MOST_TRACKS
 from tests.builders.events import Event, frame, host, kernel
 from tests.command import Command
 from tests.conftest import Traces
@@ -68,3 +69,32 @@ def test_crossing_events_get_further_tracks_and_come_back_as_recorded(
         assert arrows == {"s": 1, "f": "stream 7 (2)"}
     assert rows[0] == rows[1]
     assert not nests(EVENTS[:9])
+
+
+def test_an_arrow_stays_with_the_event_of_the_first_track(
+    traces: Traces, command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
+    events = [
+        frame("enter", 0, 10),
+        host("my_block", "user_annotation", 5, 20),
+        host("cudaLaunchKernel", "cuda_runtime", 5, 1, {"correlation": 2}),
+        {"ph": "s", "id": 2, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 1, "ts": 5},
+    ]
+    run = store.add(traces.write(events, "trace")).run_id
+    path = tmp_path / "exported.json"
+    assert command("export", run, "--chrome", path).code == 0
+    exported = json.loads(path.read_text())["traceEvents"]
+    tracks = {event.get("name"): event.get("tid") for event in exported}
+    assert tracks["my_block"] == "thread 1 (2)"
+    assert tracks["cudaLaunchKernel"] == tracks["ac2g"] == 1
+
+
+def test_the_number_of_tracks_has_a_limit(
+    traces: Traces, command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
+    events = [kernel(f"k{number}", number, 1000) for number in range(200)]
+    run = store.add(traces.write(events, "trace")).run_id
+    path = tmp_path / "exported.json"
+    assert command("export", run, "--chrome", path).code == 0
+    exported = json.loads(path.read_text())["traceEvents"]
+    assert len({event["tid"] for event in exported if event["ph"] == "X"}) == MOST_TRACKS

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import ingest
+from ingest.inputs import read_run_input
+from ingest.store.manifest import checksums
 from tests.builders.events import op
 from tests.command import Command
 
@@ -22,6 +24,7 @@ def test_files_in_directories_of_a_run_are_listed_with_the_reason(
     for name in ("capture_traces/rank10.json", "capture_traces/rank2.json", "cache/a/b.bin"):
         write(run / name, "b")
     write(run / ".hidden/c.json", "c")
+    write(run / "cache/.hidden.json", "c")
     assert "already in the store" in command("add", run).out  # they are not part of its content
     write(run / "trace.json", "d")
     added = command("add", run, "--redact-paths")
@@ -40,6 +43,16 @@ def test_files_in_directories_of_a_run_are_listed_with_the_reason(
         (f"run/{name}", "skipped", None, ["in_directory_below"])
         for name in ("cache/a/b.bin", "capture_traces/rank2.json", "capture_traces/rank10.json")
     ]
+
+
+def test_they_are_not_part_of_a_run_s_content(store: ingest.Store, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for name in ("trace.json", "below/a.json", "below/b.json"):
+        write(run / name, name)
+    added = store.add(run)
+    (store.run_path(added.run_id) / "manifest.json").unlink()  # as in early versions
+    assert not store.add(run).is_new
+    assert checksums(store.run_path(added.run_id)) == read_run_input(run).checksums
 
 
 def test_files_of_a_run_are_in_natural_order(

@@ -290,7 +290,7 @@ def packet(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("is_compressed", [False, True])
-def test_a_trace_of_perfetto_is_named_with_the_way_out(
+def test_a_trace_of_perfetto_fails_with_a_remedy(
     command: Command, run: Path, is_compressed: bool
 ) -> None:
     content = packet(20) + packet(300)
@@ -299,7 +299,7 @@ def test_a_trace_of_perfetto_is_named_with_the_way_out(
     for arguments in ([path], [run]):
         result = command("add", *arguments)
         assert result.code == 1
-        assert f"{path}: a trace of Perfetto" in result.err
+        assert f"{path}: a Perfetto trace" in result.err
         assert "export_chrome_trace" in result.err
     (run / "blank.txt").write_text("\n\n\nnotes\n")
     path.unlink()

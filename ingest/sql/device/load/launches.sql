@@ -4,8 +4,8 @@
 --
 -- Launches are found by correlation, then by flow, then by External id. An External id names only
 -- the operator, and so does a flow that begins at an operator: then its start counts as the launch.
--- Correlations and External ids are numbers within a process: if several processes of a file have
--- one, the launch is unknown.
+-- Correlations, External ids and flows are numbers within a process: if several processes of a file
+-- have one, the launch is unknown.
 WITH
 launch_calls AS (
     SELECT * FROM complete WHERE category IN ('cuda_runtime', 'cuda_driver')
@@ -36,8 +36,23 @@ flow_ends AS (
     WHERE phase IN ('s', 'f') AND category IS DISTINCT FROM 'fwdbwd'
 ),
 
+-- If several flows have an id, it is unknown which of them arrives.
 departures AS (
-    SELECT activities.event_id, departure.source_id, departure.pid, departure.tid, departure.time_ns
+    SELECT
+        source_id,
+        id,
+        category,
+        any_value(pid) AS pid,
+        any_value(tid) AS tid,
+        any_value(time_ns) AS time_ns
+    FROM flow_ends
+    WHERE phase = 's'
+    GROUP BY source_id, id, category
+    HAVING count(*) = 1
+),
+
+arrivals AS (
+    SELECT activities.event_id, departures.*
     FROM activities
     ANTI JOIN by_correlation ON activities.event_id = by_correlation.event_id
     INNER JOIN flow_ends AS arrival
@@ -47,24 +62,23 @@ departures AS (
             AND activities.tid = arrival.tid
             AND activities.start_ns = arrival.time_ns
             AND arrival.phase = 'f'
-    INNER JOIN flow_ends AS departure
+    INNER JOIN departures
         ON
-            arrival.source_id = departure.source_id
-            AND arrival.id = departure.id
-            AND arrival.category IS NOT DISTINCT FROM departure.category
-            AND departure.phase = 's'
+            arrival.source_id = departures.source_id
+            AND arrival.id = departures.id
+            AND arrival.category IS NOT DISTINCT FROM departures.category
 ),
 
 by_flow AS (
-    SELECT departures.event_id, min(launch_calls.event_id) AS launch_id
-    FROM departures
+    SELECT arrivals.event_id, min(launch_calls.event_id) AS launch_id
+    FROM arrivals
     INNER JOIN launch_calls
         ON
-            departures.source_id = launch_calls.source_id
-            AND departures.pid = launch_calls.pid
-            AND departures.tid = launch_calls.tid
-            AND departures.time_ns = launch_calls.start_ns
-    GROUP BY departures.event_id
+            arrivals.source_id = launch_calls.source_id
+            AND arrivals.pid = launch_calls.pid
+            AND arrivals.tid = launch_calls.tid
+            AND arrivals.time_ns = launch_calls.start_ns
+    GROUP BY arrivals.event_id
 ),
 
 linked AS (
@@ -75,16 +89,16 @@ linked AS (
 
 -- Of operators that begin at the same time, the shortest is the innermost.
 by_flow_of_op AS (
-    SELECT departures.event_id, arg_min(op.event_id, (op.dur_ns, -op.event_id)) AS op_id
-    FROM departures
-    ANTI JOIN linked ON departures.event_id = linked.event_id
+    SELECT arrivals.event_id, arg_min(op.event_id, (op.dur_ns, -op.event_id)) AS op_id
+    FROM arrivals
+    ANTI JOIN linked ON arrivals.event_id = linked.event_id
     INNER JOIN host_ops AS op
         ON
-            departures.source_id = op.source_id
-            AND departures.pid = op.pid
-            AND departures.tid = op.tid
-            AND departures.time_ns = op.start_ns
-    GROUP BY departures.event_id
+            arrivals.source_id = op.source_id
+            AND arrivals.pid = op.pid
+            AND arrivals.tid = op.tid
+            AND arrivals.time_ns = op.start_ns
+    GROUP BY arrivals.event_id
 ),
 
 by_external_id AS (

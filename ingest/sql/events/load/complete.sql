@@ -17,7 +17,7 @@ SELECT
     sources.base_ns + staged.relative_ns AS start_ns,
     sources.base_ns + staged.relative_ns + staged.dur_ns AS end_ns,
     staged.dur_ns,
-    -- Calls of runtimes have no index. One that lasts as long as its caller is inside of it.
+    -- Calls of runtimes have no index. One that lasts as long as its caller is inside it.
     coalesce(staged.event_index, 9_223_372_036_854_775_807) AS event_index,
     staged.correlation,
     staged.external_id,

@@ -1,33 +1,36 @@
--- Gives complete events of source $source_id without a category one by the names of their process,
--- their thread and themselves, if these tell it. In the process "CUDA functions", a thread is a
--- device.
+-- Sets the category of complete events of source $source_id that have none, from the names of their
+-- process, their thread and themselves. In the process "CUDA functions", a thread is a device.
 UPDATE staged
 SET
     category = placed.category,
     side = side(placed.category),
-    args = if(
-        staged.pid LIKE '% functions' AND side(placed.category) = 'device',
-        json_merge_patch(
-            coalesce(staged.args, '{}'), json_object('device', try_cast(staged.tid AS BIGINT))
-        ),
-        staged.args
-    )
+    args = CASE
+        WHEN
+            staged.pid LIKE '% functions'
+            AND side(placed.category) = 'device'
+            AND try_cast(staged.tid AS BIGINT) IS NOT NULL
+            AND coalesce(json_type(staged.args) = 'OBJECT', TRUE)
+            AND json_extract(staged.args, '$.device') IS NULL
+            THEN json_merge_patch(
+                coalesce(staged.args, '{}'), json_object('device', staged.tid::BIGINT)
+            )
+        ELSE staged.args
+    END
 FROM (
     WITH
-    named AS (
-        SELECT
-            pid,
-            tid,
-            any_value(args ->> '$.args.name') FILTER (WHERE name = 'process_name') AS process,
-            any_value(args ->> '$.args.name') FILTER (WHERE name = 'thread_name') AS thread
+    processes AS (
+        SELECT pid, arg_max(args ->> '$.args.name', event_id) AS process
         FROM staged
-        WHERE source_id = $source_id AND phase = 'M'
-        GROUP BY GROUPING SETS ((pid), (pid, tid))
+        WHERE source_id = $source_id AND phase = 'M' AND name = 'process_name'
+        GROUP BY pid
     ),
 
-    processes AS (SELECT pid, max(process) AS process FROM named GROUP BY pid),
-
-    threads AS (SELECT pid, tid, max(thread) AS thread FROM named GROUP BY pid, tid)
+    threads AS (
+        SELECT pid, tid, arg_max(args ->> '$.args.name', event_id) AS thread
+        FROM staged
+        WHERE source_id = $source_id AND phase = 'M' AND name = 'thread_name'
+        GROUP BY pid, tid
+    )
 
     SELECT
         event.event_id,

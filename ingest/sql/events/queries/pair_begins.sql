@@ -1,17 +1,19 @@
 -- Begins and ends of source $source_id that belong together: on a thread, or with the same category
 -- and id if they are asynchronous. Each begin belongs to the next end at its nesting level. Events
 -- of an earlier export of tracehouse stay as recorded.
--- One row: a pair, with the text of the complete event that equals it, as `parse` reads it.
+-- One row: a pair, with the text of the complete event that equals it, as `parse` reads it. If both
+-- have an argument, the end's counts.
 WITH
 marks AS (
     SELECT
-        *,
+        event_id,
         phase IN ('B', 'b') AS is_begin,
         if(
             phase IN ('B', 'E'),
             hash(pid, tid),
             hash(pid, category, coalesce(id, args ->> '$.id2.local', args ->> '$.id2.global'))
-        ) AS lane
+        ) AS lane,
+        relative_ns
     FROM staged
     WHERE
         source_id = $source_id
@@ -31,15 +33,32 @@ levels AS (
 following AS (
     SELECT
         *,
-        lead(struct_pack(event_id, is_begin, relative_ns, args)) OVER (
+        lead(struct_pack(event_id, is_begin)) OVER (
             PARTITION BY lane, level ORDER BY relative_ns, event_id
         ) AS next
     FROM levels
+),
+
+pairs AS (
+    SELECT
+        started.event_id,
+        ended.event_id AS end_id,
+        started.relative_ns,
+        ended.relative_ns - started.relative_ns AS dur_ns,
+        json_merge_patch(
+            started.args, '{"ph":null,"ts":null,"dur":null,"args":null}'
+        )::VARCHAR AS fields,
+        json_extract(started.args, '$.args')::VARCHAR AS args,
+        json_extract(ended.args, '$.args')::VARCHAR AS end_args
+    FROM following
+    INNER JOIN staged AS started ON following.event_id = started.event_id
+    INNER JOIN staged AS ended ON following.next.event_id = ended.event_id
+    WHERE following.is_begin AND NOT following.next.is_begin AND started.name IS NOT NULL
 )
 
 SELECT
     event_id,
-    next.event_id AS end_id,
+    end_id,
     event_id - id_in_run($source_id, 0) AS ordinal,
     0 AS from_byte,
     0 AS to_byte,
@@ -47,13 +66,14 @@ SELECT
         '{"ph":"X","ts":',
         chrome_us(relative_ns),
         ',"dur":',
-        chrome_us(next.relative_ns - relative_ns),
+        chrome_us(dur_ns),
+        ',"args":' || CASE
+            WHEN end_args[1] <> '{' OR end_args = '{}' OR end_args IS NULL THEN args
+            WHEN args IS NULL OR args IN ('{}', 'null') THEN end_args
+            WHEN args[1] = '{' THEN concat(end_args[:-2], ',', args[2:])
+            ELSE args
+        END,
         ',',
-        json_merge_patch(args, concat(
-            '{"ph":null,"ts":null,"dur":null',
-            ',"args":' || (next.args -> '$.args'),
-            '}'
-        ))[2:]
+        fields[2:]
     ) AS event
-FROM following
-WHERE is_begin AND name IS NOT NULL AND NOT next.is_begin;
+FROM pairs;

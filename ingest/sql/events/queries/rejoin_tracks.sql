@@ -13,7 +13,7 @@ FROM (
         AND phase = 'M'
         AND category = 'tracehouse'
         AND name = 'thread_name'
-        AND args ->> '$.args.tid' IS NOT NULL
+        AND json_exists(args, '$.args.tid')
 ) AS further
 WHERE
     staged.source_id = $source_id

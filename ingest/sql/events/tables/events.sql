@@ -7,7 +7,7 @@
 -- event_id           number of the event, unique in the run: source_id × 10¹² + its position in the
 --                    file
 -- category           category in current names (cpu_op, kernel, cuda_runtime, …)
--- recorded_category  category as recorded in the file
+-- recorded_category  category as recorded in the file; if none was, `category`
 -- name               name as recorded
 -- pid                process, or the device
 -- tid                thread, or the stream

@@ -13,7 +13,7 @@
 --                  from 1, the same for all processes; null if each process wrote one trace
 -- bytes            size on disk, bytes; null for further processes of a file
 -- json_bytes       size after decompression, bytes; null for further processes of a file
--- sha256           checksum of the file on disk
+-- sha256           checksum of the file on disk; null if it was not read
 -- events           number of events in the file; of allocator actions in a memory snapshot or
 --                  timeline; of records in a compile log; of nodes in an execution trace; of
 --                  operator times in a profile of MegEngine
@@ -21,8 +21,8 @@
 -- other_counts     number of events that are rows of `other_events`, by kind
 -- dropped_counts   number of pieces of the file that are neither in `events` nor in `other_events`,
 --                  by reason
--- status           ok, truncated (ended early), skipped (no reader for it, or the same content as
---                  another file) or failed (could not be read)
+-- status           ok, truncated (ended early), skipped (no reader for it, the same content as
+--                  another file, or in a directory of the run) or failed (could not be read)
 -- warnings         irregularities of the file, one sentence each
 -- warning_codes    code of each warning, in the same order; sentences may change, codes do not
 -- metadata         metadata recorded in the file, secrets redacted (JSON). In a trace of several

@@ -33,14 +33,14 @@ present AS (
             AND found.start_ns = arrows.time_ns
 ),
 
--- Where events of further tracks begin; see `chrome_crossing`.
+-- Where an event of a further track begins, and none of the first; see `chrome_crossing`.
 crossing AS (
     SELECT
         unnest($crossing_ids::BIGINT[]) AS event_id,
         unnest($tracks::BIGINT[]) AS track
 ),
 
-places AS (
+begun AS (
     SELECT
         events.pid,
         events.tid,
@@ -51,6 +51,16 @@ places AS (
     WHERE events.run_id = $run AND events.rank = $rank
     GROUP BY ALL
 ),
+
+begun_on_first AS (
+    SELECT events.pid, events.tid, events.start_ns
+    FROM events
+    SEMI JOIN begun USING (pid, tid, start_ns)
+    ANTI JOIN crossing ON events.event_id = crossing.event_id
+    WHERE events.run_id = $run AND events.rank = $rank
+),
+
+places AS (FROM begun ANTI JOIN begun_on_first USING (pid, tid, start_ns)),
 
 kept AS (
     SELECT *

@@ -11,7 +11,7 @@
 -- rank               rank of the process
 -- event_id           the event (`events.event_id`)
 -- category           kind of event, under the current name (cpu_op, kernel, cuda_runtime, …)
--- recorded_category  category as recorded in the file
+-- recorded_category  category as recorded in the file; if none was, `category`
 -- name               name as recorded
 -- pid                process; for a device event, the device
 -- tid                thread; for a device event, the stream

@@ -73,6 +73,16 @@ def test_an_event_list_of_torch_has_operators_frames_and_kernels() -> None:
     assert source.warnings[0].startswith("1 event without a category")
 
 
+def test_kernels_on_the_row_of_the_cpu_are_no_operators() -> None:
+    names = ("ampere_sgemm_128x64_tn", "triton_poi_fused_add_0", "ncclDevKernel_AllReduce")
+    kernels_of_gpu = [place(name, 20, 90, "CPU functions") for name in names]
+    mine = place("my block", 0, 100, "CPU functions")
+    found = built([mine, place("aten::mm", 10, 50, "CPU functions"), *kernels_of_gpu])
+    rows = found.sql("SELECT name, self_ns FROM events WHERE category = 'cpu_op' ORDER BY name")
+    assert rows.fetchall() == [("aten::mm", 50_000), ("my block", 50_000)]
+    assert found.sources[0].warnings[0].startswith("3 events without a category")
+
+
 def test_work_of_an_ascend_device_counts_and_its_waits_do_not() -> None:
     arrow = {"cat": "async_npu", "name": "async_npu", "id": "1", "bp": "e"}
     events = [
@@ -89,6 +99,23 @@ def test_work_of_an_ascend_device_counts_and_its_waits_do_not() -> None:
     found = built(events)
     assert kernels(found) == [("aclnnMm_MatMulV2", "aten::mm", 1005, 2, 100_250)]
     assert found.sources[0].warnings[0].startswith("2 events without a category")
+
+
+def test_names_that_begin_like_tasks_of_ascend_are_kernels_elsewhere() -> None:
+    names = ["event_embedding_kernel", "model_norm_kernel", "notify_dispatch", "stream_k_gemm"]
+    found = built([place(name, at, 1, "GPU 0") for at, name in enumerate(names)])
+    assert [row[0] for row in kernels(found)] == names
+
+
+def test_a_device_of_the_arguments_counts() -> None:
+    recorded = place("a", 0, 1, "CUDA functions", 5) | {"args": {"device": 1}}
+    text = place("b", 5, 1, "CUDA functions") | {"tid": "x", "args": "text"}
+    found = built([recorded, text, op("aten::mm") | {"cat": ""}])
+    assert found.sql("SELECT name, device FROM kernels ORDER BY name").fetchall() == [
+        ("a", 1),
+        ("b", None),
+    ]
+    assert found.sql("SELECT name FROM ops").fetchall() == [("aten::mm",)]
 
 
 @pytest.mark.parametrize("pid", [3, "GPU 3"])
@@ -126,6 +153,45 @@ def test_begins_and_ends_are_complete_events() -> None:
     [source] = found.sources
     assert source.other == {"phase B": 1, "phase E": 1, "phase b": 1}
     assert source.events == 7
+
+
+ARGUMENTS = [  # of the begin, of the end, of the event
+    ({"x": 1}, None, {"x": 1}),
+    ({"x": 1}, "text", {"x": 1}),
+    ({"x": 1, "y": None}, {"x": None}, {"x": None, "y": None}),
+    ({}, {"x": 1}, {"x": 1}),
+    (None, {"x": 1}, {"x": 1}),
+    ("text", {}, "text"),
+]
+
+
+def test_pairs_keep_the_arguments_of_both() -> None:
+    events = [
+        event
+        for at, (begin, end, _) in enumerate(ARGUMENTS)
+        for event in (
+            mark("B", f"{at}", 10 * at, args=begin),
+            {"ph": "E", "pid": 1, "tid": 1, "ts": 10 * at + 5, "args": end},
+        )
+    ]
+    rows = built(events).sql("SELECT args FROM events ORDER BY start_ns").fetchall()
+    found = [
+        json.loads(args, object_pairs_hook=lambda pairs: dict(reversed(pairs))) for (args,) in rows
+    ]
+    assert found == [expected for _, _, expected in ARGUMENTS]
+
+
+def test_flows_that_share_an_id_link_nothing() -> None:
+    arrow = {"cat": "cpu_to_cuda", "name": "x", "id": 1}
+    events: list[Event] = []
+    for at in (0, 100):
+        events += [
+            op(f"aten::op{at}", at, 10),
+            kernel(f"k{at}", at + 20, 5),
+            {"ph": "s", "pid": 1, "tid": 1, "ts": at, **arrow},
+            {"ph": "f", "pid": 0, "tid": 7, "ts": at + 20, **arrow},
+        ]
+    assert [row[:2] for row in kernels(built(events))] == [("k0", None), ("k100", None)]
 
 
 def test_times_of_pairs_are_exact() -> None:

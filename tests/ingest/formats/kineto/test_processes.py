@@ -13,6 +13,7 @@ LINKS = "SELECT rank, device, name, op, dur_ns FROM kernels ORDER BY rank, name"
 EXPECTED = [(0, 0, "gemm", "aten::mm", 50_000), (1, 0, "sum", "aten::add", 70_000)]
 LABELS = {
     "sglang": ["[TP00] {}", "[TP01] {}"],
+    "rank in brackets": ["[rank0] {}", "[rank1] {}"],
     "innermost group": ["[TP00-DP00] {}", "[TP01-DP00] {}"],
     "word": ["rank 0: {}", "rank 1: {}"],
 }
@@ -98,9 +99,69 @@ def test_one_label_is_the_rank_of_the_file() -> None:
     assert [(source.rank, source.process) for source in found.sources] == [(5, None)]
 
 
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("[rank3]: python", 3),
+        ("torchrun --node_rank 1 --rank 3", 3),
+        ("ray::train_lora_rank=16", 0),
+        ("x_low_rank_64", 0),
+        ("rank 1 of rank 3", 0),
+    ],
+)
+def test_only_a_name_that_states_one_rank_tells_it(name: str, rank: int) -> None:
+    event = {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": name}}
+    found = built([event, op("aten::mm")], distributedInfo={"world_size": 8})
+    assert [source.rank for source in found.sources] == [rank]
+    assert found.sources[0].metadata["distributedInfo"]["world_size"] == 8
+
+
+def test_processes_without_activities_are_no_sources() -> None:
+    names = [
+        {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": f"rank {pid}"}}
+        for pid in range(4)
+    ]
+    found = built([*names, op("aten::mm", pid=2), op("aten::add", pid=3)])
+    assert [(source.rank, source.complete) for source in found.sources] == [(2, 1), (3, 1)]
+
+
+def test_open_frames_end_with_callers_of_their_own_process() -> None:
+    """Python ids are numbers within a process, too."""
+
+    def called(name: str, ts: float, dur: float, python_id: int, caller: int, pid: int) -> Event:
+        args = {"Python id": python_id, "Python parent id": caller}
+        return host(name, "python_function", ts, dur, args) | {"pid": pid}
+
+    events = [
+        each
+        for pid, end in ((1, 900), (2, 200))
+        for each in (
+            called("main", 0, 1000, 1, 0, pid),
+            called("step", 100, end - 100, 2, 1, pid),
+            called("open", 110, 890, 3, 2, pid),
+        )
+    ]
+    rows = built(events).sql("SELECT pid, dur_ns FROM events WHERE name = 'open' ORDER BY pid")
+    assert rows.fetchall() == [("1", 790_000), ("2", 90_000)]
+
+
+def test_a_rank_on_another_clock_keeps_its_times() -> None:
+    early = [op(f"op{number}", number, 1, pid="[TP00] 1") for number in range(300)]
+    late = [op(name, 1e11 + at, 1, pid="[TP01] 1") for at, name in enumerate(("a", "b"))]
+    found = built([*early, *late])
+    assert [source.complete for source in found.sources] == [300, 2]
+
+
 def test_without_labels_an_ambiguous_launch_is_unknown() -> None:
     events = named("process_name", ["python", "python"])
-    found = built(events)
+    arrow = {"cat": "ac2g", "name": "ac2g", "id": 1}
+    arrows = [
+        {"ph": phase, **arrow, **{key: event[key] for key in ("pid", "tid", "ts")}}
+        for event in events
+        for phase, category in (("s", "cuda_runtime"), ("f", "kernel"))
+        if event.get("cat") == category
+    ]
+    found = built([*events, *arrows])
     assert found.sql("SELECT name, op, link, launch_id FROM kernels ORDER BY name").fetchall() == [
         ("gemm", None, None, None),
         ("sum", None, None, None),

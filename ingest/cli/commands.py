@@ -201,7 +201,7 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
             print(printable(text))
     for (below,) in rows(
         """
-        SELECT format('{:,} file{}', count(*), if(count(*) = 1, '', 's')) FROM sources
+        SELECT format('{:,} file{}', count(*), if(count(*) = 1, '', 's')) AS files FROM sources
         WHERE run_id = $1 AND list_contains(warning_codes, 'in_directory_below')
         HAVING count(*) > 0
         """

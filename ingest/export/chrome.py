@@ -113,19 +113,22 @@ def _origins(spans: dict[Interval, _Span]) -> dict[int, int]:
 
 
 def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Interval], base_ns: int) -> bytes:
-    """Return the head of the file. It includes the source's metadata if there is one source."""
+    """Return the head of the file. It includes the metadata that all sources share."""
     head: dict[str, Any] = {
         "schemaVersion": 1,
         "displayTimeUnit": "ms",
         "baseTimeNanoseconds": base_ns,
     }
-    recorded = connection.execute(
-        "SELECT metadata FROM sources WHERE run_id = $1 AND rank = $2 AND complete_events > 0",
-        [parts[0].run_id, parts[0].rank],
-    ).fetchall()
-    if len(parts) == len(recorded) == 1 and recorded[0][0]:
-        metadata = json.loads(recorded[0][0])
-        head |= {key: value for key, value in metadata.items() if key not in OWN_KEYS}
+    recorded = [
+        json.loads(metadata)
+        for part in parts
+        for (metadata,) in connection.execute(
+            "SELECT metadata FROM sources "
+            "WHERE run_id = $1 AND rank = $2 AND complete_events > 0 AND metadata IS NOT NULL",
+            [part.run_id, part.rank],
+        ).fetchall()
+    ]
+    head |= {key: value for key, value in _common(recorded).items() if key not in OWN_KEYS}
     if len(parts) == 1:
         head.setdefault("distributedInfo", {"rank": parts[0].rank})
     own = {"ph": "M", "cat": "tracehouse", "tid": 0}
@@ -142,6 +145,20 @@ def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Interval], base
     ]
     events = ",\n".join(map(json.dumps, names))
     return f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}'.encode()
+
+
+def _common(recorded: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the items that all of the metadata have, also those of `distributedInfo`."""
+    first, *others = recorded or [{}]
+    common = {
+        key: value
+        for key, value in first.items()
+        if all(key in other and other[key] == value for other in others)
+    }
+    distributed = [each.get("distributedInfo") for each in recorded]
+    if others and all(isinstance(each, dict) for each in distributed):
+        common["distributedInfo"] = _common([each for each in distributed if each])
+    return common
 
 
 def _labels(parts: Sequence[Interval]) -> list[str | None]:

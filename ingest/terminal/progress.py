@@ -144,10 +144,13 @@ def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:
     failed = [source for source in outcome.sources if source.status == "failed"]
     for source in failed:
         say_error(source.message("unreadable"))
-    for source in outcome.sources:
-        if source.status == "truncated":  # its intact events are kept: not a failure
-            reason = source.message("truncated")
-            print(printable(f"{source.path}: truncated: {reason}"), file=sys.stderr)
+    truncated = {
+        source.path: source.message("truncated")
+        for source in outcome.sources
+        if source.status == "truncated"  # its intact events are kept: not a failure
+    }
+    for file, reason in truncated.items():
+        print(printable(f"{file}: truncated: {reason}"), file=sys.stderr)
     if as_json:
         print(json.dumps(outcome.as_dict(path)))
     elif not outcome.is_new:

@@ -55,10 +55,13 @@ def end_open_frames(
     ends_ns = {(pid, python_id): end_ns for pid, python_id, end_ns in rows}
     ended: dict[int, int] = {}
     for frame in frames:  # callers first
+        if frame.caller_id is None:
+            continue
         end_ns = ends_ns.get((frame.pid, frame.caller_id), frame.end_ns)
         if frame.start_ns < end_ns < frame.end_ns:
             ended[frame.event_id] = end_ns
-            ends_ns[frame.pid, frame.python_id] = end_ns
+            if frame.python_id is not None:
+                ends_ns[frame.pid, frame.python_id] = end_ns
     if ended:
         connection.execute(
             sql.query("end_open_frames"),

@@ -13,21 +13,22 @@ from ingest.formats.staging import Staging
 from ingest.units import natural_order
 
 # sglang's merger of profiles puts the place of a process before its ids: `[TP01-PP00] 200`.
-PLACE = re.compile(r"\[([a-z]+\d{1,6}(?:-[a-z]+\d{1,6})*)\]\s*(\S.*)?", re.IGNORECASE)
-RANK = re.compile(r"(?<![a-z_])rank[-_ #:=]*(\d{1,6})(?!\d)", re.IGNORECASE)
+AXIS = r"(?:tp|dp|pp|ep|cp|sp|rank)\d{1,6}"
+PLACE = re.compile(rf"\[({AXIS}(?:-{AXIS})*)\]\s*(\S.*)?", re.IGNORECASE | re.DOTALL)
+RANK = re.compile(r"(?<![a-z_])rank[-_ #:=]*(\d{1,6})(?![-\w])", re.IGNORECASE)
 MOST = 1_024  # processes of a file; more labels are not those of ranks
 # `ingest export` adds a process to each rank, and moves the ids of its others; see `chrome_pid`.
 OWN_PID = 9_999_999  # Linux process ids end at 4,194,304
 PIDS_PER_RANK = 10_000_000
 OWN_RANK = re.compile(r"(?:.*, )?rank (\d{1,6}): .*")
-MOVED = re.compile(r"([0-9]{1,15})(?: (.*))?")
+MOVED = re.compile(r"([0-9]{1,15})(?: (.*))?", re.DOTALL)
 
 
 class _Process(NamedTuple):
     """The label of the process that a pid belongs to, and the pid in that process's own trace."""
 
     label: str
-    pid: str
+    pid: str | None
 
 
 def split(source: Source, staging: Staging, contents: list[Contents]) -> list[Source]:
@@ -37,6 +38,8 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
     one process, or with activities of a process without a label, stays one source.
     """
     moved = _exported_ranks([each for each in contents if each.is_exported])
+    if moved is None:
+        return [source]
     processes = {
         each.pid: _moved_back(each.pid, moved) or _labelled(each.pid, each.names)
         for each in contents
@@ -93,10 +96,10 @@ def _labelled(pid: str, names: list[str]) -> _Process | None:
     return _Process(labels.pop(), pid) if len(labels) == 1 else None
 
 
-def _exported_ranks(exported: list[Contents]) -> dict[int, str]:
+def _exported_ranks(exported: list[Contents]) -> dict[int, str] | None:
     """Return the labels of the ranks in an export of several ranks, by their interval's number.
 
-    There are none if two intervals have the same rank, as in an export of two runs.
+    Return None if two intervals have the same rank, as in an export of two runs.
     """
     found: dict[int, str] = {}
     for pid, names, *_ in exported:
@@ -104,7 +107,7 @@ def _exported_ranks(exported: list[Contents]) -> dict[int, str]:
         if moved and moved[2] is None and int(moved[1]) % PIDS_PER_RANK == OWN_PID:
             for rank in filter(None, map(OWN_RANK.fullmatch, names)):
                 found[int(moved[1]) // PIDS_PER_RANK] = f"rank {int(rank[1])}"
-    return found if len(set(found.values())) == len(found) else {}
+    return found if len(set(found.values())) == len(found) else None
 
 
 def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
@@ -113,7 +116,7 @@ def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
     if not moved or not found:
         return None
     if found[2] is not None:
-        number, own = int(found[1]), found[2]
+        number, own = int(found[1]), found[2] or None
     else:
         number, own = int(pid) // PIDS_PER_RANK, str(int(pid) % PIDS_PER_RANK)
     return _Process(moved[number], own) if number in moved else None

@@ -11,7 +11,12 @@ marks AS (
         if(
             phase IN ('B', 'E'),
             hash(pid, tid),
-            hash(pid, category, coalesce(id, args ->> '$.id2.local', args ->> '$.id2.global'))
+            hash(
+                pid,
+                category,
+                args ->> '$.scope',
+                coalesce(id, args ->> '$.id2.local', args ->> '$.id2.global', concat('on ', tid))
+            )
         ) AS lane,
         relative_ns
     FROM staged
@@ -48,8 +53,8 @@ pairs AS (
         json_merge_patch(
             started.args, '{"ph":null,"ts":null,"dur":null,"args":null}'
         )::VARCHAR AS fields,
-        json_extract(started.args, '$.args')::VARCHAR AS args,
-        json_extract(ended.args, '$.args')::VARCHAR AS end_args
+        json_extract(started.args, '$.args') AS args,
+        json_extract(ended.args, '$.args') AS end_args
     FROM following
     INNER JOIN staged AS started ON following.event_id = started.event_id
     INNER JOIN staged AS ended ON following.next.event_id = ended.event_id
@@ -68,11 +73,11 @@ SELECT
         ',"dur":',
         chrome_us(dur_ns),
         ',"args":' || CASE
-            WHEN end_args[1] <> '{' OR end_args = '{}' OR end_args IS NULL THEN args
-            WHEN args IS NULL OR args IN ('{}', 'null') THEN end_args
-            WHEN args[1] = '{' THEN concat(end_args[:-2], ',', args[2:])
+            WHEN json_type(end_args) IS DISTINCT FROM 'OBJECT' THEN args
+            WHEN json_type(args) = 'OBJECT' THEN json_merge_patch(args, end_args)
+            WHEN args IS NULL OR json_type(args) = 'NULL' THEN end_args
             ELSE args
-        END,
+        END::VARCHAR,
         ',',
         fields[2:]
     ) AS event

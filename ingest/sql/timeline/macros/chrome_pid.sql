@@ -4,7 +4,7 @@
 -- recorded.
 CREATE MACRO chrome_pid(recorded, interval_number) AS CASE
     WHEN interval_number IS NULL THEN chrome_id(recorded)
-    WHEN regexp_full_match(recorded, '[0-9]{1,7}')
+    WHEN regexp_full_match(recorded, '0|[1-9][0-9]{0,6}')
         THEN (interval_number::BIGINT * 10_000_000 + recorded::BIGINT)::VARCHAR
     ELSE to_json(concat(interval_number, ' ', recorded))::VARCHAR
 END;

@@ -80,7 +80,7 @@ SELECT
         kept.time_ns - $origin_ns,
         $interval_number,
         ',"id":' || CASE
-            WHEN $interval_number IS NULL THEN NULL
+            WHEN $interval_number IS NULL OR kept.id IS NULL THEN NULL
             WHEN try_cast(kept.id AS UBIGINT) < 1_099_511_627_776  -- 2⁴⁰
                 THEN (kept.id::BIGINT + $flows::BIGINT)::VARCHAR
             ELSE to_json(concat($interval_number, ' ', kept.id))::VARCHAR

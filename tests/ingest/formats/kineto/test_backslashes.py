@@ -95,7 +95,8 @@ NUMBERS = ("N/A", "n/a", "-nan(ind)", "nan(0x1)", "1.#INF", "-1.#IND", "None", "
 
 def test_invalid_numbers_become_null(ranks: Ranks) -> None:
     texts = [
-        f'[{{"ph": "X", "name": "N/A, x", "ts": 5, "dur": 1, "args": {{"a": {number}, "b": 2}}}}, '
+        '[{"ph": "X", "cat": "cpu_op", "name": "N/A, x", "ts": 5, "dur": 1, '
+        f'"args": {{"a": {number}, "b": 2}}}}, '
         f"{json.dumps(op('last'))}]"
         for number in NUMBERS
     ]

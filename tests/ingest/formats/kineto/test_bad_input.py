@@ -117,7 +117,8 @@ def test_an_event_is_treated_the_same_at_each_position(after: str, load: Load) -
     texts = []
     for damage, position in cases:
         parts = [A, B, C]
-        parts.insert(position, f'{{"ph": "X", "name": "odd", "ts": 5, "dur": 1, {damage}}}')
+        odd = f'{{"ph": "X", "cat": "cpu_op", "name": "odd", "ts": 5, "dur": 1, {damage}}}'
+        parts.insert(position, odd)
         texts.append(f'{{"traceEvents": [{", ".join(parts)}]{after}')
     for case, source in zip(cases, load(*texts), strict=True):
         is_kept = DAMAGE[case[0]]

@@ -74,6 +74,7 @@ def test_frames_that_were_open_at_the_stop_stay_as_recorded() -> None:
         open_at_stop("in generator", 300, 4, 3),
         open_at_stop("missing caller", 400, 5, 99),
         {**frame("no ids", 500, 500), "args": {}},
+        {**frame("no id", 550, 450), "args": {"Python parent id": 1}},
         {**frame("odd ids", 600, 400), "args": {"Python id": "x", "Python parent id": [1]}},
         # These call each other.
         open_at_stop("a", 700, 6, 7),
@@ -81,6 +82,15 @@ def test_frames_that_were_open_at_the_stop_stay_as_recorded() -> None:
     ]
     recorded = {event["name"]: (1, event["dur"]) for event in events}
     assert {name: (calls, total) for name, (calls, total, _) in times(events).items()} == recorded
+
+
+def test_a_frame_without_an_id_ends_no_other() -> None:
+    open_one = frame("open", 110, 890) | {"args": {"Python parent id": 2}}
+    root = called("root of a thread", 150, 850, 9) | {"tid": 2}
+    events = [called("main", 0, STOP, 1), called("step", 100, 100, 2, 1), open_one, root]
+    found = times(events)
+    assert found["open"] == (1, 90, 90)
+    assert found["root of a thread"] == (1, 850, 850)
 
 
 def test_finished_frames_that_outlast_their_callers_stay_as_recorded() -> None:

@@ -54,6 +54,7 @@ def test_an_event_list_of_torch_has_operators_frames_and_kernels() -> None:
             {"ph": "f", "ts": 120, "tid": 0, "pid": "CUDA functions", **arrow},
             place("gemm", 120, 30, "CUDA functions", 0),
             place("Memcpy HtoD", 160, 5, "CUDA functions", 1),
+            place("[memory]", 165, 0, "CPU functions"),
             place("void at::native::vectorized<4>(int)", 170, 5, "CPU functions"),
         ]
     )
@@ -63,14 +64,14 @@ def test_an_event_list_of_torch_has_operators_frames_and_kernels() -> None:
         ("aten::linear", "cpu_op", 20_250),
         ("aten::addmm", "cpu_op", 20_000),
     ]
-    assert [category for _, category, _ in rows[3:]] == ["kernel", "gpu_memcpy", None]
+    assert [category for _, category, _ in rows[3:]] == ["kernel", "gpu_memcpy", None, None]
     assert kernels(found) == [
         ("Memcpy HtoD", None, 1, 1, 5_000),
         ("gemm", "aten::addmm", 0, 0, 30_000),
     ]
     [source] = found.sources
     assert source.warning_codes == ["category_unknown"]
-    assert source.warnings[0].startswith("1 event without a category")
+    assert source.warnings[0].startswith("2 events without a category")
 
 
 def test_kernels_on_the_row_of_the_cpu_are_no_operators() -> None:
@@ -92,13 +93,16 @@ def test_work_of_an_ascend_device_counts_and_its_waits_do_not() -> None:
         op("aten::mm", 0, 30.5, pid=1000, tid=77),
         place("AscendCL@aclnnMm", 10, 5, "", 77) | {"pid": 1003},
         place("aclnnMm_MatMulV2", 60, 100.25, "", 2) | {"pid": 1005},
-        place("EVENT_WAIT", 160.25, 10, "", 2) | {"pid": 1005},
+        *(
+            place(name, at, 10, "", 2) | {"pid": 1005}
+            for at, name in enumerate(("EVENT_WAIT", "PROFILING_ENABLE", "PLACE_HOLDER_SQE"), 170)
+        ),
         {"ph": "s", "pid": 1000, "tid": 77, "ts": 0, **arrow},
         {"ph": "f", "pid": 1005, "tid": 2, "ts": 60, **arrow},
     ]
     found = built(events)
     assert kernels(found) == [("aclnnMm_MatMulV2", "aten::mm", 1005, 2, 100_250)]
-    assert found.sources[0].warnings[0].startswith("2 events without a category")
+    assert found.sources[0].warnings[0].startswith("4 events without a category")
 
 
 def test_names_that_begin_like_tasks_of_ascend_are_kernels_elsewhere() -> None:
@@ -158,7 +162,7 @@ def test_begins_and_ends_are_complete_events() -> None:
 ARGUMENTS = [  # of the begin, of the end, of the event
     ({"x": 1}, None, {"x": 1}),
     ({"x": 1}, "text", {"x": 1}),
-    ({"x": 1, "y": None}, {"x": None}, {"x": None, "y": None}),
+    ({"x": 1, "y": None}, {"x": 2}, {"x": 2, "y": None}),
     ({}, {"x": 1}, {"x": 1}),
     (None, {"x": 1}, {"x": 1}),
     ("text", {}, "text"),
@@ -175,10 +179,28 @@ def test_pairs_keep_the_arguments_of_both() -> None:
         )
     ]
     rows = built(events).sql("SELECT args FROM events ORDER BY start_ns").fetchall()
-    found = [
-        json.loads(args, object_pairs_hook=lambda pairs: dict(reversed(pairs))) for (args,) in rows
-    ]
+    found = [json.loads(args) for (args,) in rows]
     assert found == [expected for _, _, expected in ARGUMENTS]
+
+
+def test_asynchronous_pairs_need_the_same_id_and_scope() -> None:
+    def named(phase: str, name: str, ts: float, **more: Any) -> Event:
+        return mark(phase, name, ts, "server", **more)
+
+    found = built(
+        [
+            named("b", "A", 0, id="0x1", scope="s1"),
+            named("b", "B", 2, id="0x1", scope="s2"),
+            named("e", "A", 10, id="0x1", scope="s1"),
+            named("e", "B", 20, id="0x1", scope="s2"),
+            named("b", "C", 30, tid=1),
+            named("b", "D", 32, tid=2),
+            named("e", "C", 35, tid=1),
+            named("e", "D", 39, tid=2),
+        ]
+    )
+    rows = found.sql("SELECT name, dur_ns // 1000 FROM events ORDER BY name").fetchall()
+    assert rows == [("A", 10), ("B", 18), ("C", 5), ("D", 7)]
 
 
 def test_flows_that_share_an_id_link_nothing() -> None:

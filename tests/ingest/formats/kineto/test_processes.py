@@ -8,6 +8,7 @@ import pytest
 import ingest
 from tests.builders.events import Event, host, kernel, op
 from tests.builders.relations import Relations, built
+from tests.command import Command
 
 LINKS = "SELECT rank, device, name, op, dur_ns FROM kernels ORDER BY rank, name"
 EXPECTED = [(0, 0, "gemm", "aten::mm", 50_000), (1, 0, "sum", "aten::add", 70_000)]
@@ -107,6 +108,8 @@ def test_one_label_is_the_rank_of_the_file() -> None:
         ("ray::train_lora_rank=16", 0),
         ("x_low_rank_64", 0),
         ("rank 1 of rank 3", 0),
+        ("[ubuntu22] python", 0),
+        ("python lowrank32 rank16-lora.py", 0),
     ],
 )
 def test_only_a_name_that_states_one_rank_tells_it(name: str, rank: int) -> None:
@@ -180,3 +183,41 @@ def test_a_merged_file_is_added_once_and_upgraded(store: ingest.Store, tmp_path:
     assert rows == [(0, 0, path.stat().st_size), (1, 1, None)]
     (store.run_path(added.run_id) / "manifest.json").unlink()  # as in early versions
     assert not store.add(path).is_new
+
+
+def test_odd_ids_of_several_ranks_survive_an_export(
+    store: ingest.Store, tmp_path: Path, command: Command
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for rank in (0, 1):
+        events = [
+            op("aten::mm", 0, 10, pid=None, tid="009"),
+            op("aten::add", 0, 10, pid="007", tid="a\nb"),
+            op("aten::mul", 20, 10, pid="a\nb"),
+            {"ph": "i", "name": "i", "pid": 1, "tid": 1, "ts": 1, "s": "t"},
+        ]
+        distributed = {"rank": rank, "world_size": 8}
+        trace = {"traceEvents": events, "record_shapes": 1, "distributedInfo": distributed}
+        (run / f"rank{rank}.json").write_text(json.dumps(trace))
+    exported = tmp_path / "exported.json"
+    first = store.add(run).run_id
+    assert command("export", first, "--chrome", exported).code == 0
+    second = store.add(exported).run_id
+    with ingest.connect(store.path) as connection:
+        for table, columns in (
+            ("events", "rank, name, pid, tid, dur_ns, args"),
+            ("other_events", "rank, name, pid, tid, id"),
+            (
+                "sources",
+                "rank, json_extract(metadata, ['record_shapes', '$.distributedInfo.world_size'])",
+            ),
+        ):
+            query = f"SELECT {columns} FROM {table} WHERE run_id = $1"
+            if table == "other_events":
+                query += " AND category IS DISTINCT FROM 'tracehouse'"
+            rows = [
+                connection.execute(f"{query} ORDER BY ALL", [run_id]).fetchall()
+                for run_id in (first, second)
+            ]
+            assert rows[0] == rows[1], table

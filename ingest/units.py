@@ -263,7 +263,7 @@ def _apart(shortened: dict[str, str]) -> dict[str, str]:
 
 
 def natural_order(name: str) -> list[tuple[str, int]]:
-    """Return a sort key by which numbers in names count as numbers: `rank2` before `rank10`."""
+    """Return a sort key for natural order: `rank2` before `rank10`."""
     parts = re.findall(r"([^0-9]*)([0-9]*)", name)
     return [(text, int(digits or -1)) for text, digits in parts] + [(name, 0)]
 

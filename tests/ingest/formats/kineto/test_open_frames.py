@@ -10,7 +10,7 @@ STOP = 1000
 
 
 def called(name: str, ts: float, dur: float, number: int, caller: int | None = None) -> Event:
-    """Return a Python frame with its id and that of its caller."""
+    """Return a Python frame. `number` is its id, `caller` the id of the frame that called it."""
     return frame(name, ts, dur) | {"args": {"Python id": number, "Python parent id": caller}}
 
 

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import duckdb
+import pyarrow as pa
 
 from ingest import sql
 from ingest.errors import MissingError
@@ -189,8 +190,10 @@ def _of_interval(
     connection: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
     """Yield the events of an interval, each after a comma."""
-    spans = sql.query("chrome_spans")
-    parameters = parameters | crossing(connection, spans, _used(parameters, spans))
+    cuts = _table(connection, sql.query("chrome_cuts"), parameters)
+    lanes = cuts["lane"].unique().to_pylist()
+    spans = _table(connection, sql.query("chrome_spans"), parameters | {"lanes": lanes})
+    parameters = parameters | crossing(cuts, spans)
     for query in QUERIES:
         yield from _texts(connection, sql.query(query), parameters)
 
@@ -205,6 +208,13 @@ def _parameters(part: Interval, shortest_ns: int) -> dict[str, Any]:
         "is_whole": part.is_unbounded and not shortest_ns,
         "ever_ns": EVER,
     }
+
+
+def _table(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
+) -> pa.Table:
+    with connection.cursor() as cursor:
+        return cursor.sql(query, params=_used(parameters, query)).to_arrow_table()
 
 
 def _texts(

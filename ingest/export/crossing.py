@@ -7,52 +7,74 @@ previous one ends.
 This is not SQL, because the track of an event depends on those of all events before it.
 """
 
-from collections.abc import Iterable
-
-import duckdb
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-BATCH_ROWS = 1 << 16
+from ingest.arrow import arrow_of, numpy_of
+
 MOST_TRACKS = 64  # of a thread or stream; the last has all further events, which may cross
+LATEST = np.iinfo(np.int64).max
+OUTERMOST_FIRST = [
+    ("lane", "ascending"),
+    ("start_ns", "ascending"),
+    ("end_ns", "descending"),
+    ("event_id", "ascending"),
+]
+
+Integers = npt.NDArray[np.int64]
 
 
-def crossing(
-    connection: duckdb.DuckDBPyConnection, spans: str, parameters: dict[str, object]
-) -> dict[str, list[int]]:
+def crossing(cuts: pa.Table, spans: pa.Table) -> dict[str, list[int]]:
     """Return the events that do not nest in their thread or stream.
 
-    `spans` is the query of the events, `chrome_spans`, with its `parameters`. `crossing_ids` are
-    the ids of these events. `tracks` are the numbers of their tracks, from 2, because the first
-    track of a thread or stream has all other events.
+    `cuts` is the result of the query `chrome_cuts`, and `spans` that of `chrome_spans`, with the
+    events to export. `crossing_ids` are the ids of the returned events. `tracks` are the numbers
+    of their tracks, from 2, because the first track of a thread or stream has all other events.
     """
-    with connection.cursor() as cursor:
-        return _crossing(cursor.sql(spans, params=parameters).to_arrow_reader(BATCH_ROWS))
+    return _tracks(spans.take(arrow_of(_possible(cuts, spans))).sort_by(OUTERMOST_FIRST))
 
 
-def _crossing(batches: Iterable[pa.RecordBatch]) -> dict[str, list[int]]:
-    """Give each span the first track on which it nests.
+def _possible(cuts: pa.Table, spans: pa.Table) -> Integers:
+    """Return the indices of spans that may cross others. They include all that do.
 
-    The batches have the columns event_id, lane, start_ns and end_ns, ordered by lane, then from
-    outermost to innermost.
+    Of two spans of a thread that cross, the earlier one ends within the later one. A cut that
+    `cuts` lacks lasts until the end of one that it has, or longer. All other spans nest in these
+    and in each other, and so are on the first track.
     """
+    start_ns, end_ns, is_on_stream = (
+        numpy_of(spans[name].combine_chunks()) for name in ("start_ns", "end_ns", "is_on_stream")
+    )
+    ends = np.unique(numpy_of(cuts["end_ns"].combine_chunks()))
+    has_end = np.zeros(len(spans), np.bool_)
+    known = 0
+    while len(ends) > known:
+        known = len(ends)
+        following = np.append(ends, LATEST)[np.searchsorted(ends, start_ns, "right")]
+        has_end = (following <= end_ns) & (is_on_stream == 0)
+        ends = np.union1d(ends, end_ns[has_end])
+    return np.flatnonzero(has_end | (is_on_stream == 1))
+
+
+def _tracks(spans: pa.Table) -> dict[str, list[int]]:
+    """Give each span the first track on which it nests, and return those not on the first."""
     found: dict[str, list[int]] = {"crossing_ids": [], "tracks": []}
     current = None
     tracks: list[list[int]] = []  # the ends of the open spans of each track, outermost first
-    for batch in batches:
-        columns = (column.to_pylist() for column in batch.columns)
-        for event_id, lane, start_ns, end_ns in zip(*columns, strict=True):
-            if lane != current:
-                current, tracks = lane, [[]]
-            for track, ends in enumerate(tracks, 1):
-                while ends and ends[-1] <= start_ns:
-                    ends.pop()
-                if not ends or end_ns <= ends[-1] or track == MOST_TRACKS:
-                    break
-            else:
-                ends, track = [], len(tracks) + 1
-                tracks.append(ends)
-            ends.append(end_ns)
-            if track > 1:
-                found["crossing_ids"].append(event_id)
-                found["tracks"].append(track)
+    columns = (spans[name].to_pylist() for name in ("event_id", "lane", "start_ns", "end_ns"))
+    for event_id, lane, start_ns, end_ns in zip(*columns, strict=True):
+        if lane != current:
+            current, tracks = lane, [[]]
+        for track, ends in enumerate(tracks, 1):
+            while ends and ends[-1] <= start_ns:
+                ends.pop()
+            if not ends or end_ns <= ends[-1] or track == MOST_TRACKS:
+                break
+        else:
+            ends, track = [], len(tracks) + 1
+            tracks.append(ends)
+        ends.append(end_ns)
+        if track > 1:
+            found["crossing_ids"].append(event_id)
+            found["tracks"].append(track)
     return found

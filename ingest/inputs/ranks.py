@@ -1,7 +1,10 @@
 """Ranks of the files of a run, and warnings about inconsistent ranks and clocks."""
 
+import math
 import re
+from collections import Counter
 from itertools import chain, count
+from typing import NamedTuple
 
 import duckdb
 
@@ -15,6 +18,14 @@ CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)?\.trace\.json(\.gz)?"
 WORKER_NAME = re.compile(r"(.+)_\d+")  # torch's name of a process: its host and its process id
 MAX_NAMED = 5
 FAR_NS = 3_600_000_000_000  # less is plausible: processes of a run may run one after the other
+
+
+class _Span(NamedTuple):
+    """The first and last time of the events of a file, Unix ns."""
+
+    first_ns: int
+    last_ns: int
+    process: str
 
 
 def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
@@ -118,10 +129,11 @@ def _own_rank(source: Source) -> int | None:
 
 def _warn_of_ranks(sources: list[Source]) -> None:
     ranks = [source.rank for source in sources]
+    files = Counter(ranks)
+    processes = Counter(rank for rank, _ in {(source.rank, _process(source)) for source in sources})
     for source in sources:
-        if len({_process(other) for other in sources if other.rank == source.rank}) > 1:
-            files = ranks.count(source.rank)
-            source.warn("rank_repeated", f"rank {source.rank} has {files} files")
+        if processes[source.rank] > 1:
+            source.warn("rank_repeated", f"rank {source.rank} has {files[source.rank]} files")
     size = world_size([source.metadata for source in sources]) or 0
     if len(sources) > 1:
         size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
@@ -136,34 +148,33 @@ def _warn_of_ranks(sources: list[Source]) -> None:
 def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
     """Warn of files without a base time, and of those recorded at a very different time."""
     processes = {source.source_id: _process(source) for source in traces}
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for source_id, first, last in connection.execute(
-        "SELECT source_id, min(base_ns + relative_ns), max(base_ns + relative_ns + dur_ns) "
-        "FROM staged INNER JOIN staged_sources USING (source_id) WHERE side IS NOT NULL "
-        "GROUP BY source_id"
-    ).fetchall():
-        spans.setdefault(processes[source_id], []).append((first, last))
+    spans = [
+        _Span(first, last, processes[source_id])
+        for source_id, first, last in connection.execute(
+            "SELECT source_id, min(base_ns + relative_ns), max(base_ns + relative_ns + dur_ns) "
+            "FROM staged INNER JOIN staged_sources USING (source_id) WHERE side IS NOT NULL "
+            "GROUP BY source_id"
+        ).fetchall()
+    ]
+    apart = _recorded_apart(spans)
+    far = _far_from_others(spans)
     has_base = [source for source in traces if "baseTimeNanoseconds" in source.metadata]
     for source in traces:
+        process = processes[source.source_id]
         if has_base and "baseTimeNanoseconds" not in source.metadata:
             source.warn(
                 "base_time_missing",
                 "has no baseTimeNanoseconds, unlike other files of the run: its times may not "
                 "match theirs",
             )
-        own = spans.get(processes[source.source_id], [])
-        others = [span for process in spans.values() if process is not own for span in process]
-        if own and (apart := _recorded_apart(source, spans)):
+        # A trace that records its rank belongs to the same job as the others.
+        if process in apart and _own_rank(source) is None:
             source.warn(
                 "recorded_apart",
-                f"begins after the end of {apart}: if it belongs to another job, "
+                f"begins after the end of {apart[process]}: if it belongs to another job, "
                 "move it to a separate directory",
             )
-        if (
-            own
-            and others
-            and all(b + FAR_NS < c or d + FAR_NS < a for a, b in own for c, d in others)
-        ):
+        if process in far:
             source.warn(
                 "clock_differs",
                 "was recorded an hour or more before or after all other files of the run: "
@@ -171,18 +182,34 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
             )
 
 
-def _recorded_apart(source: Source, spans: dict[str, list[tuple[int, int]]]) -> str | None:
-    """Return a process of the same host that ended before this file's process began, or None.
+def _far_from_others(spans: list[_Span]) -> set[str]:
+    """Return the processes that are hours away from all others."""
+    groups: list[set[str]] = []
+    last_ns = -math.inf
+    for span in sorted(spans):
+        if span.first_ns > last_ns + FAR_NS:
+            groups.append(set())
+        groups[-1].add(span.process)
+        last_ns = max(last_ns, span.last_ns)
+    near = set().union(*(group for group in groups if len(group) > 1))
+    alone = {span.process for span in spans} - near
+    return alone if len(alone | near) > 1 else set()
 
-    Return None also if the trace records its rank: it then belongs to the same job as the others.
-    """
-    own = _process(source)
-    host = WORKER_NAME.fullmatch(own)
-    if not host or _own_rank(source) is not None:
-        return None
-    began = min(first for first, _ in spans[own])
-    for process, of_process in spans.items():
-        other = WORKER_NAME.fullmatch(process)
-        if other and other[1] == host[1] and max(last for _, last in of_process) < began:
-            return process
-    return None
+
+def _recorded_apart(spans: list[_Span]) -> dict[str, str]:
+    """Return the process that ended first on the same host, for those that began after its end."""
+    begins: dict[str, int] = {}
+    ends: dict[str, int] = {}
+    for span in spans:
+        begins[span.process] = min(span.first_ns, begins.get(span.process, span.first_ns))
+        ends[span.process] = max(span.last_ns, ends.get(span.process, span.last_ns))
+    by_host: dict[str, list[str]] = {}
+    for process in sorted(ends, key=ends.__getitem__):
+        if host := WORKER_NAME.fullmatch(process):
+            by_host.setdefault(host[1], []).append(process)
+    return {
+        process: first
+        for first, *others in by_host.values()
+        for process in others
+        if begins[process] > ends[first]
+    }

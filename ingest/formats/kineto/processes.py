@@ -20,14 +20,16 @@ MOST = 1_024  # processes of a file; more labels are not those of ranks
 # `ingest export` adds a process to each rank, and moves the ids of its others; see `chrome_pid`.
 OWN_PID = 9_999_999  # Linux process ids end at 4,194,304
 PIDS_PER_RANK = 10_000_000
-OWN_RANK = re.compile(r"(?:.*, )?rank (\d{1,6}): .*")
+OWN_NAME = re.compile(r"(.*): .*", re.DOTALL)  # of an interval of an export; see `_labels` there
+OWN_RANK = re.compile(r"(?:.*, )?rank (\d{1,6})(?:, step .*)?", re.DOTALL)
 MOVED = re.compile(r"([0-9]{1,15})(?: (.*))?", re.DOTALL)
 
 
 class _Process(NamedTuple):
-    """The label of the process that a pid belongs to, and the pid in that process's own trace."""
+    """The process that a pid belongs to: its label and rank, and the pid in its own trace."""
 
     label: str
+    rank: int | None
     pid: str | None
 
 
@@ -37,9 +39,7 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
     Processes are known by the label in their ids or names, which also gives their rank. A trace of
     one process, or with activities of a process without a label, stays one source.
     """
-    moved = _exported_ranks([each for each in contents if each.is_exported])
-    if moved is None:
-        return [source]
+    moved = _exported([each for each in contents if each.is_exported])
     processes = {
         each.pid: _moved_back(each.pid, moved) or _labelled(each.pid, each.names)
         for each in contents
@@ -51,7 +51,7 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
     if not active <= known.keys() or not 0 < len(found) <= MOST:
         return [source]
     labels = sorted(found, key=natural_order)
-    ranks = _ranks(labels)
+    ranks = _ranks(labels, known)
     if len(labels) == 1:
         recorded = source.metadata.get("distributedInfo")
         if not isinstance(recorded, dict) or "rank" not in recorded:
@@ -86,32 +86,40 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
 
 
 def _labelled(pid: str, names: list[str]) -> _Process | None:
-    """Return the process that an id or one of its names states, or None if they state several."""
+    """Return the process that an id or one of its names states, or None if they state several.
+
+    The first number of a place is the rank in the innermost group, which is the tensor parallel
+    one. It is the rank in the job if no other process has it.
+    """
     if place := PLACE.fullmatch(pid):
-        return _Process(place[1], place[2] or pid)
+        return _Process(place[1], _first_number(place[1]), place[2] or pid)
     labels: set[str] = set()
     for text in (pid, *names):
         places = [place[1] for place in PLACE.finditer(text)]
         labels.update(places or (f"rank {int(rank)}" for rank in RANK.findall(text)))
-    return _Process(labels.pop(), pid) if len(labels) == 1 else None
+    if len(labels) != 1:
+        return None
+    [label] = labels
+    return _Process(label, _first_number(label), pid)
 
 
-def _exported_ranks(exported: list[Contents]) -> dict[int, str] | None:
-    """Return the labels of the ranks in an export of several ranks, by their interval's number.
+def _first_number(label: str) -> int:
+    return int(re.findall(r"\d+", label)[0])
 
-    Return None if two intervals have the same rank, as in an export of two runs.
-    """
+
+def _exported(exported: list[Contents]) -> dict[int, str]:
+    """Return the labels of the intervals in an export of several, by their numbers."""
     found: dict[int, str] = {}
     for pid, names, *_ in exported:
         moved = MOVED.fullmatch(pid or "")
         if moved and moved[2] is None and int(moved[1]) % PIDS_PER_RANK == OWN_PID:
-            for rank in filter(None, map(OWN_RANK.fullmatch, names)):
-                found[int(moved[1]) // PIDS_PER_RANK] = f"rank {int(rank[1])}"
-    return found if len(set(found.values())) == len(found) else None
+            for name in filter(None, map(OWN_NAME.fullmatch, names)):
+                found[int(moved[1]) // PIDS_PER_RANK] = name[1]
+    return found
 
 
 def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
-    """Return the process of an id in an export of several ranks, with its own id, or None."""
+    """Return the process of an id in an export of several intervals, with its own id, or None."""
     found = MOVED.fullmatch(pid)
     if not moved or not found:
         return None
@@ -119,17 +127,17 @@ def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
         number, own = int(found[1]), found[2] or None
     else:
         number, own = int(pid) // PIDS_PER_RANK, str(int(pid) % PIDS_PER_RANK)
-    return _Process(moved[number], own) if number in moved else None
+    if number not in moved:
+        return None
+    rank = OWN_RANK.fullmatch(moved[number])
+    return _Process(moved[number], int(rank[1]) if rank else None, own)
 
 
-def _ranks(labels: list[str]) -> list[int | None]:
-    """Return the rank of each label, or None for all if two labels have the same first number.
-
-    The first number of a label is the rank in the innermost group, which is the tensor parallel
-    one. It is the rank in the job if no other process has it.
-    """
-    numbers = [int(re.findall(r"\d+", label)[0]) for label in labels]
-    return [*numbers] if len(set(numbers)) == len(numbers) else [None] * len(numbers)
+def _ranks(labels: list[str], processes: dict[str, _Process]) -> list[int | None]:
+    """Return the rank of each label, or None for all if a rank is unknown or repeated."""
+    by_label = {process.label: process.rank for process in processes.values()}
+    ranks = [by_label[label] for label in labels]
+    return ranks if len({*ranks} - {None}) == len(ranks) else [None] * len(ranks)
 
 
 def _distributed(source: Source, rank: int | None) -> dict[str, object]:

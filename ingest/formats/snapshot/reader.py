@@ -125,6 +125,12 @@ class MemorySnapshot:
         """Read everything except the events from the value of the pickle."""
         if type(value) is list:
             value = {SEGMENTS: value}
+        if type(value) is dict and value and all(type(key) is int for key in value):
+            raise ProfileError(
+                "annotations of the kernels in CUDA graphs (`get_kernel_annotations`), which "
+                "tracehouse does not read yet; `python -m torch.cuda._annotate_cuda_graph_trace` "
+                "adds them to a trace"
+            )
         if type(value) is not dict or not {SEGMENTS, TRACES} & value.keys():
             raise ProfileError(f"not a memory snapshot: it has neither {SEGMENTS} nor {TRACES}")
         for number, trace in enumerate(listed(value, TRACES)):

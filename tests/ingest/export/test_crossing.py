@@ -1,11 +1,12 @@
 """Exported events that cross others of their thread or stream have tracks of their own."""
 
 import json
+import random
 from pathlib import Path
 
 import ingest
 from ingest.export.crossing import MOST_TRACKS
-from tests.builders.events import Event, frame, host, kernel
+from tests.builders.events import Event, frame, host, kernel, op
 from tests.command import Command
 from tests.conftest import Traces
 
@@ -33,6 +34,25 @@ TRACKS = {
     "D": 7,
     "touches": 7,
 }
+
+
+def first_tracks(events: list[Event]) -> list[int]:
+    """Return the number of the first track of its thread on which each event nests."""
+    tracks: dict[object, list[list[Event]]] = {}
+    found = []
+    for event in sorted(events, key=lambda each: (each["tid"], each["ts"], -each["dur"])):
+        of_thread = tracks.setdefault(event["tid"], [])
+        end = event["ts"] + event["dur"]
+        for number, on_track in enumerate(of_thread):
+            ends = [other["ts"] + other["dur"] for other in on_track]
+            if all(other <= event["ts"] or end <= other for other in ends):
+                on_track.append(event)
+                break
+        else:
+            number = len(of_thread)
+            of_thread.append([event])
+        found.append(number + 1)
+    return found
 
 
 def nests(events: list[Event]) -> bool:
@@ -69,6 +89,32 @@ def test_crossing_events_get_further_tracks_and_come_back_as_recorded(
         assert arrows == {"s": 1, "f": "stream 7 (2)"}
     assert rows[0] == rows[1]
     assert not nests(EVENTS[:9])
+
+
+def test_any_events_get_the_first_track_on_which_they_nest(
+    traces: Traces, command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
+    chance = random.Random(7)
+    recorded = [
+        op(f"{thread}", chance.randrange(100 * spans), chance.randrange(1, 150), tid=thread)
+        for thread in range(1, 200)
+        for spans in [chance.choice([2, 4, 8])]
+        for _ in range(2 * spans)
+    ]
+    # The first crosses the last by as much as the second the third.
+    crossing = [(0, 120), (10, 50), (30, 80), (100, 200)]
+    recorded += [op("200", 9000 + ts, end - ts, tid=200) for ts, end in crossing]
+    run = store.add(traces.write(recorded, "trace")).run_id
+    path = tmp_path / "exported.json"
+    for part, shortest_ns in ((), 0), (("--min-dur", "60us"), 60_000):
+        assert command("export", run, "--chrome", path, *part).code == 0
+        shown = [each for each in json.loads(path.read_text())["traceEvents"] if each["ph"] == "X"]
+        shown.sort(key=lambda each: (int(each["name"]), each["ts"], -each["dur"]))
+        expected = [each for each in recorded if 1000 * each["dur"] >= shortest_ns]
+        assert [
+            1 if each["tid"] == int(each["name"]) else int(each["tid"].split("(")[1][:-1])
+            for each in shown
+        ] == first_tracks(expected)
 
 
 def test_an_arrow_stays_with_the_event_of_the_first_track(

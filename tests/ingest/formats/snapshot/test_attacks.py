@@ -207,6 +207,12 @@ def test_repeated_keys_and_items_are_refused(read: Read) -> None:
         read(pickle.dumps([segment(0, [], device=1 << 31)]))
 
 
+def test_annotations_of_cuda_graphs_are_named(read: Read) -> None:
+    annotations = {4294967296 * node: [{"str": "attention"}, "outer"] for node in (1, 2)}
+    with pytest.raises(ProfileError, match="_annotate_cuda_graph_trace` adds them to a trace"):
+        read(pickle.dumps(annotations))
+
+
 def test_the_size_of_a_pickle_is_limited(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     content = pickle.dumps(many(1, 2000), 4)
     monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "100000")

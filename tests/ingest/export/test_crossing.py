@@ -38,20 +38,19 @@ TRACKS = {
 
 def first_tracks(events: list[Event]) -> list[int]:
     """Return the number of the first track of its thread on which each event nests."""
-    tracks: dict[object, list[list[Event]]] = {}
+    tracks: dict[object, list[list[float]]] = {}  # of each thread: the ends of each track's events
     found = []
     for event in sorted(events, key=lambda each: (each["tid"], each["ts"], -each["dur"])):
-        of_thread = tracks.setdefault(event["tid"], [])
-        end = event["ts"] + event["dur"]
-        for number, on_track in enumerate(of_thread):
-            ends = [other["ts"] + other["dur"] for other in on_track]
-            if all(other <= event["ts"] or end <= other for other in ends):
-                on_track.append(event)
-                break
-        else:
-            number = len(of_thread)
-            of_thread.append([event])
-        found.append(number + 1)
+        start, end = event["ts"], event["ts"] + event["dur"]
+        of_thread = [*tracks.get(event["tid"], []), []]
+        track = next(
+            number
+            for number, ends in enumerate(of_thread)
+            if all(other <= start or end <= other for other in ends)
+        )
+        of_thread[track].append(end)
+        tracks[event["tid"]] = list(filter(None, of_thread))
+        found.append(track + 1)
     return found
 
 

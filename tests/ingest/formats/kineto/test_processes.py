@@ -221,3 +221,35 @@ def test_odd_ids_of_several_ranks_survive_an_export(
                 for run_id in (first, second)
             ]
             assert rows[0] == rows[1], table
+
+
+def test_an_export_of_two_runs_has_a_rank_for_each_of_theirs(
+    store: ingest.Store, tmp_path: Path, command: Command
+) -> None:
+    for name in ("base", "other"):
+        (tmp_path / name).mkdir()
+        for rank, events in enumerate(RANKS):
+            step = host("ProfilerStep#0", "user_annotation", 990, 200) | {"pid": 100}
+            named_events = [
+                each | {"name": f"{each['name']} of {name}"} if each["cat"] == "kernel" else each
+                for each in events
+            ]
+            trace = {"traceEvents": [step, *named_events], "distributedInfo": {"rank": rank}}
+            (tmp_path / name / f"rank{rank}.json").write_text(json.dumps(trace))
+        store.add(tmp_path / name)
+    path = tmp_path / "both.json"
+    assert command("export", "base", "--chrome", path, "--step", "0", "--beside", "other").code == 0
+    run = store.add(path).run_id
+    with ingest.connect(store.path) as connection:
+        query = LINKS.replace("FROM kernels", "FROM kernels WHERE run_id = $1")
+        rows = connection.execute(query, [run]).fetchall()
+        warnings = connection.execute(
+            "SELECT count(*) FROM sources WHERE run_id = $1 AND 'rank_assumed' IN warning_codes",
+            [run],
+        ).fetchall()
+    assert rows == [
+        (rank, device, f"{kernel_name} of {name}", op_name, dur_ns)
+        for name, first in (("base", 0), ("other", 2))
+        for rank, (_, device, kernel_name, op_name, dur_ns) in enumerate(EXPECTED, first)
+    ]
+    assert warnings == [(4,)]

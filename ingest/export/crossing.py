@@ -7,6 +7,8 @@ previous one ends.
 This is not SQL, because the track of an event depends on those of all events before it.
 """
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -15,6 +17,7 @@ from ingest.arrow import arrow_of, numpy_of
 
 MOST_TRACKS = 64  # of a thread or stream; the last has all further events, which may cross
 LATEST = np.iinfo(np.int64).max
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 OUTERMOST_FIRST = [
     ("lane", "ascending"),
     ("start_ns", "ascending"),
@@ -38,22 +41,32 @@ def crossing(cuts: pa.Table, spans: pa.Table) -> dict[str, list[int]]:
 def _possible(cuts: pa.Table, spans: pa.Table) -> Integers:
     """Return the indices of spans that may cross others. They include all that do.
 
-    Of two spans of a thread that cross, the earlier one ends within the later one. A cut that
-    `cuts` lacks lasts until the end of one that it has, or longer. All other spans nest in these
-    and in each other, and so are on the first track.
+    Of two spans of a thread that cross, the earlier one ends within the later one. Its end is in
+    `cuts`, or it contains one that is. All other spans nest in these and in each other, and so are
+    on the first track.
     """
-    start_ns, end_ns, is_on_stream = (
-        numpy_of(spans[name].combine_chunks()) for name in ("start_ns", "end_ns", "is_on_stream")
+    lane, start_ns, end_ns, may_cross = (
+        numpy_of(spans[name].combine_chunks())
+        for name in ("lane", "start_ns", "end_ns", "may_cross")
     )
-    ends = np.unique(numpy_of(cuts["end_ns"].combine_chunks()))
-    has_end = np.zeros(len(spans), np.bool_)
-    known = 0
-    while len(ends) > known:
-        known = len(ends)
-        following = np.append(ends, LATEST)[np.searchsorted(ends, start_ns, "right")]
-        has_end = (following <= end_ns) & (is_on_stream == 0)
-        ends = np.union1d(ends, end_ns[has_end])
-    return np.flatnonzero(has_end | (is_on_stream == 1))
+    possible = may_cross == 1
+    by_lane = np.argsort(lane, kind="stable")
+    cut_lane, cut_ns = (numpy_of(cuts[name].combine_chunks()) for name in ("lane", "end_ns"))
+    for each in np.unique(cut_lane):
+        first, last = (np.searchsorted(lane, each, side, sorter=by_lane) for side in SIDES)
+        of_lane = by_lane[first:last]
+        starts, ends = start_ns[of_lane], end_ns[of_lane]
+        earlier = ends[_have_end(starts, ends, cut_ns[cut_lane == each])]
+        later = _have_end(starts, ends, np.append(earlier, cut_ns[cut_lane == each]))
+        possible[of_lane[later]] = True
+    return np.flatnonzero(possible)
+
+
+def _have_end(start_ns: Integers, end_ns: Integers, some_ns: Integers) -> npt.NDArray[np.bool_]:
+    """Return whether each span contains one of some times, or ends at one."""
+    times = np.append(np.unique(some_ns), LATEST)
+    found: npt.NDArray[np.bool_] = times[np.searchsorted(times, start_ns, "right")] <= end_ns
+    return found
 
 
 def _tracks(spans: pa.Table) -> dict[str, list[int]]:

@@ -183,7 +183,7 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
 
 
 def _far_from_others(spans: list[_Span]) -> set[str]:
-    """Return the processes that are hours away from all others."""
+    """Return the processes that are an hour or more away from all others."""
     groups: list[set[str]] = []
     last_ns = -math.inf
     for span in sorted(spans):
@@ -197,7 +197,7 @@ def _far_from_others(spans: list[_Span]) -> set[str]:
 
 
 def _recorded_apart(spans: list[_Span]) -> dict[str, str]:
-    """Return the process that ended first on the same host, for those that began after its end."""
+    """Map each process that began after the end of another on its host to the first that ended."""
     begins: dict[str, int] = {}
     ends: dict[str, int] = {}
     for span in spans:

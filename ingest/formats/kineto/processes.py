@@ -108,7 +108,7 @@ def _first_number(label: str) -> int:
 
 
 def _exported(exported: list[Contents]) -> dict[int, str]:
-    """Return the labels of the intervals in an export of several, by their numbers."""
+    """Return the names of the intervals in an export of several, by their numbers."""
     found: dict[int, str] = {}
     for pid, names, *_ in exported:
         moved = MOVED.fullmatch(pid or "")
@@ -130,7 +130,7 @@ def _moved_back(pid: str, moved: dict[int, str]) -> _Process | None:
     if number not in moved:
         return None
     rank = OWN_RANK.fullmatch(moved[number])
-    return _Process(moved[number], int(rank[1]) if rank else None, own)
+    return _Process(f"{number}: {moved[number]}", int(rank[1]) if rank else None, own)
 
 
 def _ranks(labels: list[str], processes: dict[str, _Process]) -> list[int | None]:

@@ -134,6 +134,19 @@ def test_an_arrow_stays_with_the_event_of_the_first_track(
     assert tracks["cudaLaunchKernel"] == tracks["ac2g"] == 1
 
 
+def test_events_of_two_files_may_cross(
+    command: Command, store: ingest.Store, tmp_path: Path
+) -> None:
+    for name, ts in (("first", 0), ("second", 50)):
+        trace = {"traceEvents": [op(name, ts, 100)], "distributedInfo": {"rank": 0}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(trace))
+    run = store.add(tmp_path).run_id
+    path = tmp_path / "exported.json"
+    assert command("export", run, "--chrome", path).code == 0
+    shown = [each for each in json.loads(path.read_text())["traceEvents"] if each["ph"] == "X"]
+    assert {each["name"]: each["tid"] for each in shown} == {"first": 1, "second": "thread 1 (2)"}
+
+
 def test_the_number_of_tracks_has_a_limit(
     traces: Traces, command: Command, store: ingest.Store, tmp_path: Path
 ) -> None:

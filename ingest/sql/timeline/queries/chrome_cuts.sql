@@ -1,7 +1,8 @@
 -- Events of rank $rank of run $run that cross a later one of their thread. For the call tree, such
 -- an event ends at the start of the later one, so it lasts longer than its own time and the
--- durations of the events directly inside. If these were cut by as much in all, the event is not in
--- the result, but one inside it is. The sums by depth find the threads with such events.
+-- durations of the events directly inside. It is missing if these were cut by as much or more; one
+-- of them, or one inside them, is in the result then. The sums by depth find the threads with such
+-- events.
 -- One row: an event, with the number of its thread.
 WITH
 sums AS (
@@ -41,4 +42,4 @@ WHERE
     events.run_id = $run
     AND events.rank = $rank
     AND hash(events.pid, events.tid) IN (FROM threads)
-    AND events.dur_ns - events.self_ns <> coalesce(inside.dur_ns, 0);
+    AND events.dur_ns - events.self_ns > coalesce(inside.dur_ns, 0);

@@ -1,26 +1,55 @@
--- The events of `chrome_events` on the threads with the numbers $lanes, and on streams where some
--- overlap; see `chrome_cuts`.
--- One row: an event. `is_on_stream` is 0 or 1.
+-- The events of `chrome_events` on the threads with the numbers $lanes, which `chrome_cuts` finds,
+-- and on all threads and streams where events of a stream, or of two files, overlap.
+-- One row: an event. `may_cross` is 1 on the latter, and else 0.
 WITH
 spans AS (
     SELECT
         event_id,
+        source_id,
         hash(pid, tid) AS lane,
+        depth IS NULL AS is_on_stream,
         start_ns,
-        start_ns + dur_ns AS end_ns,
-        (depth IS NULL)::TINYINT AS is_on_stream
+        start_ns + dur_ns AS end_ns
     FROM events_between($run, $rank, $since_ns, $until_ns, $shortest_ns)
 ),
 
 compared AS (
     SELECT lane, start_ns, lag(end_ns) OVER before AS before_ns
     FROM spans
-    WHERE is_on_stream = 1
+    WHERE is_on_stream
     WINDOW before AS (PARTITION BY lane ORDER BY start_ns, end_ns DESC)
+),
+
+files AS (
+    SELECT
+        lane,
+        struct_pack(source_id, is_on_stream) AS part,
+        min(start_ns) AS start_ns,
+        max(end_ns) AS end_ns
+    FROM spans
+    GROUP BY ALL
+),
+
+overlapping AS (
+    SELECT lane
+    FROM compared
+    WHERE before_ns > start_ns
+    UNION
+    SELECT files.lane
+    FROM files
+    INNER JOIN files AS others
+        ON
+            files.lane = others.lane
+            AND files.part < others.part
+            AND files.start_ns < others.end_ns
+            AND others.start_ns < files.end_ns
 )
 
-SELECT event_id, lane, start_ns, end_ns, is_on_stream
+SELECT
+    event_id,
+    lane,
+    start_ns,
+    end_ns,
+    (lane IN (FROM overlapping))::TINYINT AS may_cross
 FROM spans
-WHERE
-    (is_on_stream = 0 AND lane IN (SELECT unnest($lanes::UBIGINT[])))
-    OR (is_on_stream = 1 AND lane IN (SELECT lane FROM compared WHERE before_ns > start_ns));
+WHERE lane IN (FROM overlapping) OR lane IN (SELECT unnest($lanes::UBIGINT[]));

@@ -223,22 +223,24 @@ def test_odd_ids_of_several_ranks_survive_an_export(
             assert rows[0] == rows[1], table
 
 
-def test_an_export_of_two_runs_has_a_rank_for_each_of_theirs(
-    store: ingest.Store, tmp_path: Path, command: Command
+@pytest.mark.parametrize("second", ["alpha", "zeta"], ids=["two runs", "one run twice"])
+def test_an_export_side_by_side_has_a_rank_for_each_of_both_sides(
+    second: str, store: ingest.Store, tmp_path: Path, command: Command
 ) -> None:
-    for name in ("base", "other"):
+    for name in ("alpha", "zeta"):
         (tmp_path / name).mkdir()
         for rank, events in enumerate(RANKS):
             step = host("ProfilerStep#0", "user_annotation", 990, 200) | {"pid": 100}
-            named_events = [
+            renamed = [
                 each | {"name": f"{each['name']} of {name}"} if each["cat"] == "kernel" else each
                 for each in events
             ]
-            trace = {"traceEvents": [step, *named_events], "distributedInfo": {"rank": rank}}
+            trace = {"traceEvents": [step, *renamed], "distributedInfo": {"rank": rank}}
             (tmp_path / name / f"rank{rank}.json").write_text(json.dumps(trace))
         store.add(tmp_path / name)
     path = tmp_path / "both.json"
-    assert command("export", "base", "--chrome", path, "--step", "0", "--beside", "other").code == 0
+    sides = ("zeta", "--step", "0", "--beside", second, "--beside-step", "0")
+    assert command("export", *sides, "--chrome", path).code == 0
     run = store.add(path).run_id
     with ingest.connect(store.path) as connection:
         query = LINKS.replace("FROM kernels", "FROM kernels WHERE run_id = $1")
@@ -247,9 +249,9 @@ def test_an_export_of_two_runs_has_a_rank_for_each_of_theirs(
             "SELECT count(*) FROM sources WHERE run_id = $1 AND 'rank_assumed' IN warning_codes",
             [run],
         ).fetchall()
-    assert rows == [
+    of_sides = [(name, *expected) for name in ("zeta", second) for expected in EXPECTED]
+    assert sorted(rows) == [
         (rank, device, f"{kernel_name} of {name}", op_name, dur_ns)
-        for name, first in (("base", 0), ("other", 2))
-        for rank, (_, device, kernel_name, op_name, dur_ns) in enumerate(EXPECTED, first)
+        for rank, (name, _, device, kernel_name, op_name, dur_ns) in enumerate(of_sides)
     ]
     assert warnings == [(4,)]

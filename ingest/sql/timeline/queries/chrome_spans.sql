@@ -42,7 +42,7 @@ overlapping AS (
             files.lane = others.lane
             AND files.part < others.part
             AND files.start_ns < others.end_ns
-            AND others.start_ns < files.end_ns
+            AND files.end_ns > others.start_ns
 )
 
 SELECT

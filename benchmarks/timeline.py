@@ -69,7 +69,7 @@ def clicked(tab: Page, address: str, run: str, step: int) -> float:
     """Return the seconds from a click on the step until Perfetto shows it."""
     tab.goto(f"{address}/timeline?run={run}")
     frame = tab.frame_locator("iframe[src*='/perfetto/view']").frame_locator("iframe")
-    shown = frame.get_by_text("steps and idle time").first
+    shown = frame.get_by_text("steps, idle time").first
     shown.wait_for()
     before = tab.locator("iframe[src*='/perfetto/view']").get_attribute("src")
     bar = tab.locator(f".steps [aria-label^='Step {step}:']")

@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from ingest import sql
 from ingest.errors import MissingError
-from ingest.export.crossing import crossing
+from ingest.export.crossing import crossing, possible
 from ingest.export.stretches import EVER, Interval
 from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
 
 BATCH_ROWS = 20_000
 SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`
 FLOWS_PER_INTERVAL = 1 << 40
+MANY_SPANS = 100_000  # to try them all takes as long as to find those that may cross
 QUERIES = (
     *("chrome_names", "chrome_tracks", "chrome_path", "chrome_counters", "chrome_events"),
     *("chrome_others", "chrome_crossing"),
@@ -190,10 +191,12 @@ def _of_interval(
     connection: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
     """Yield the events of an interval, each after a comma."""
-    cuts = _table(connection, sql.query("chrome_cuts"), parameters)
-    lanes = cuts["lane"].unique().to_pylist()
-    spans = _table(connection, sql.query("chrome_spans"), parameters | {"lanes": lanes})
-    parameters = parameters | crossing(cuts, spans)
+    lanes = _table(connection, "chrome_lanes", parameters)["lane"].to_pylist()
+    parameters = parameters | {"lanes": lanes}
+    spans = _table(connection, "chrome_spans", parameters)
+    if len(spans) > MANY_SPANS:
+        spans = possible(_table(connection, "chrome_cuts", parameters), spans)
+    parameters |= crossing(spans)
     for query in QUERIES:
         yield from _texts(connection, sql.query(query), parameters)
 
@@ -211,8 +214,10 @@ def _parameters(part: Interval, shortest_ns: int) -> dict[str, Any]:
 
 
 def _table(
-    connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, Any]
 ) -> pa.Table:
+    """Return the result of a query by its name."""
+    query = sql.query(name)
     with connection.cursor() as cursor:
         return cursor.sql(query, params=_used(parameters, query)).to_arrow_table()
 

@@ -7,7 +7,7 @@ previous one ends.
 This is not SQL, because the track of an event depends on those of all events before it.
 """
 
-from typing import Literal
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,6 @@ from ingest.arrow import arrow_of, numpy_of
 
 MOST_TRACKS = 64  # of a thread or stream; the last has all further events, which may cross
 LATEST = np.iinfo(np.int64).max
-SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 OUTERMOST_FIRST = [
     ("lane", "ascending"),
     ("start_ns", "ascending"),
@@ -28,38 +27,29 @@ OUTERMOST_FIRST = [
 Integers = npt.NDArray[np.int64]
 
 
-def crossing(cuts: pa.Table, spans: pa.Table) -> dict[str, list[int]]:
-    """Return the events that do not nest in their thread or stream.
+def possible(cuts: pa.Table, spans: pa.Table) -> pa.Table:
+    """Return all spans that cross others, and few that do not.
 
-    `cuts` is the result of the query `chrome_cuts`, and `spans` that of `chrome_spans`, with the
-    events to export. `crossing_ids` are the ids of the returned events. `tracks` are the numbers
-    of their tracks, from 2, because the first track of a thread or stream has all other events.
-    """
-    return _tracks(spans.take(arrow_of(_possible(cuts, spans))).sort_by(OUTERMOST_FIRST))
-
-
-def _possible(cuts: pa.Table, spans: pa.Table) -> Integers:
-    """Return the indices of spans that may cross others. They include all that do.
-
-    Of two spans of a thread that cross, the earlier one ends within the later one. Its end is in
-    `cuts`, or it contains one that is. All other spans nest in these and in each other, and so are
-    on the first track.
+    `cuts` and `spans` are the results of the queries `chrome_cuts` and `chrome_spans`. If two spans
+    of a thread cross, the earlier one ends within the later one, and `cuts` has the end of the
+    earlier one or of a span inside it. All other spans are on the first track, because they nest
+    in these and in each other.
     """
     lane, start_ns, end_ns, may_cross = (
         numpy_of(spans[name].combine_chunks())
         for name in ("lane", "start_ns", "end_ns", "may_cross")
     )
-    possible = may_cross == 1
-    by_lane = np.argsort(lane, kind="stable")
+    found = may_cross == 1
     cut_lane, cut_ns = (numpy_of(cuts[name].combine_chunks()) for name in ("lane", "end_ns"))
-    for each in np.unique(cut_lane):
-        first, last = (np.searchsorted(lane, each, side, sorter=by_lane) for side in SIDES)
+    by_lane = np.argsort(lane, kind="stable")
+    firsts = np.flatnonzero(np.diff(lane[by_lane])) + 1
+    for first, last in pairwise([0, *firsts, len(lane)]):
         of_lane = by_lane[first:last]
         starts, ends = start_ns[of_lane], end_ns[of_lane]
-        earlier = ends[_have_end(starts, ends, cut_ns[cut_lane == each])]
-        later = _have_end(starts, ends, np.append(earlier, cut_ns[cut_lane == each]))
-        possible[of_lane[later]] = True
-    return np.flatnonzero(possible)
+        cut_ends = cut_ns[np.isin(cut_lane, lane[of_lane[:1]])]
+        earlier = ends[_have_end(starts, ends, cut_ends)]
+        found[of_lane[_have_end(starts, ends, np.append(earlier, cut_ends))]] = True
+    return spans.take(arrow_of(np.flatnonzero(found)))
 
 
 def _have_end(start_ns: Integers, end_ns: Integers, some_ns: Integers) -> npt.NDArray[np.bool_]:
@@ -69,11 +59,17 @@ def _have_end(start_ns: Integers, end_ns: Integers, some_ns: Integers) -> npt.ND
     return found
 
 
-def _tracks(spans: pa.Table) -> dict[str, list[int]]:
-    """Give each span the first track on which it nests, and return those not on the first."""
+def crossing(spans: pa.Table) -> dict[str, list[int]]:
+    """Return the events that do not nest in their thread or stream.
+
+    `spans` is the result of the query `chrome_spans`. `crossing_ids` are the ids of the returned
+    events. `tracks` are the numbers of the first tracks on which they nest, from 2, because the
+    first track of a thread or stream has all other events.
+    """
     found: dict[str, list[int]] = {"crossing_ids": [], "tracks": []}
     current = None
     tracks: list[list[int]] = []  # the ends of the open spans of each track, outermost first
+    spans = spans.sort_by(OUTERMOST_FIRST)
     columns = (spans[name].to_pylist() for name in ("event_id", "lane", "start_ns", "end_ns"))
     for event_id, lane, start_ns, end_ns in zip(*columns, strict=True):
         if lane != current:

@@ -4,7 +4,10 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
 import ingest
+from ingest.export.chrome import MANY_SPANS
 from ingest.export.crossing import MOST_TRACKS
 from tests.builders.events import Event, frame, host, kernel, op
 from tests.command import Command
@@ -90,9 +93,16 @@ def test_crossing_events_get_further_tracks_and_come_back_as_recorded(
     assert not nests(EVENTS[:9])
 
 
+@pytest.mark.parametrize("many_spans", [0, MANY_SPANS])
 def test_any_events_get_the_first_track_on_which_they_nest(
-    traces: Traces, command: Command, store: ingest.Store, tmp_path: Path
+    many_spans: int,
+    traces: Traces,
+    command: Command,
+    store: ingest.Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("ingest.export.chrome.MANY_SPANS", many_spans)
     chance = random.Random(7)
     recorded = [
         op(f"{thread}", chance.randrange(100 * spans), chance.randrange(1, 150), tid=thread)

@@ -1,6 +1,6 @@
--- The events of `chrome_events` on the threads with the numbers $lanes, which `chrome_cuts` finds,
--- and on all threads and streams where events of a stream, or of two files, overlap.
--- One row: an event. `may_cross` is 1 on the latter, and else 0.
+-- The events of `chrome_events` on the threads $lanes, as in `chrome_lanes`; on streams with events
+-- that overlap; and on threads and streams where the events of two files overlap.
+-- One row: an event. `may_cross` is 1 for the events of such streams and files, and else 0.
 WITH
 spans AS (
     SELECT

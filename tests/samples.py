@@ -111,9 +111,9 @@ class Samples:
                 shutil.copy(file, source)
         run = self._own.run_path(self._own.add(source, options).run_id)
         written = path.with_name(f"{path.name}.written")
-        (written / run.parent.name).mkdir(parents=True)
+        (written / sql.schema_version()).mkdir(parents=True)
         shutil.copy(self._own.path / INDEX, written)  # it has no other run: they have moved
-        run.rename(written / run.parent.name / run.name)
+        run.rename(written / sql.schema_version() / run.name)
         written.rename(path)
 
     @cached_property

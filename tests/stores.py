@@ -1,40 +1,51 @@
 """Stores for tests: a store that tests reuse, and a lock for stores that processes share."""
 
 import fcntl
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import ingest
 
-INDEX = "index.parquet"
-FIRST = {".lock", INDEX, "runs"}
-READ = FIRST | {"catalog.duckdb", "schema"}  # files of a store after runs were added or read
+REVISIONS = "revisions"
+FIRST = {".lock", "index.parquet", "listing.json", "runs"}
+LATER = {"catalog.duckdb", "schema", REVISIONS, ".readers"}  # after runs were added or read
 
 
 def emptied(path: Path) -> ingest.Store:
     """Return the store in `path` without its runs. Replace it if it is not intact.
 
-    The index of the empty store is kept next to it: to write one takes longer than the rest.
+    The files of the empty store are kept next to it: to write its index takes longer than the rest.
     """
-    empty = path.with_name(f"{path.name}.empty_index")
+    empty = path.with_name(f"{path.name}.empty")
     if path.is_dir() and not (is_at_rest(path) and len(list((path / "runs").iterdir())) == 1):
         shutil.rmtree(path)  # there are several versions of the tables, or leftover files
-    store = ingest.Store(path)
-    if run_ids := store.run_ids():
-        for run_id in run_ids:
-            shutil.rmtree(store.run_path(run_id))
-        if empty.exists():
-            shutil.copyfile(empty, path / INDEX)
-        store.refresh()
-    shutil.copyfile(path / INDEX, empty)
-    return store
+    if not empty.exists():
+        ingest.Store(empty)
+    if path.is_dir():
+        for file in path.glob("index-*.parquet"):
+            file.unlink()
+        shutil.rmtree(path / REVISIONS, ignore_errors=True)
+        for file in (empty / "listing.json", *empty.glob("index-*.parquet")):
+            shutil.copy(file, path)
+    return ingest.Store(path)
 
 
 def is_at_rest(store: Path) -> bool:
     """Return whether the directory contains only the files of a store at rest."""
-    return {entry.name for entry in store.iterdir()} in (FIRST, READ)
+    names = {entry.name for entry in store.iterdir()}
+    names -= {file.name for file in store.glob("index-*.parquet")}
+    listed = {str(Path(run["directory"]).parent) for run in listing(store)["runs"]}
+    revisions = {str(path.relative_to(store)) for path in (store / REVISIONS).glob("*/*")}
+    return FIRST <= names <= FIRST | LATER and revisions == listed
+
+
+def listing(store: Path) -> dict[str, Any]:
+    """Return the listing of a store."""
+    return dict(json.loads((store / "listing.json").read_text()))
 
 
 @contextmanager

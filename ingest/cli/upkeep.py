@@ -96,8 +96,8 @@ def check(
 ) -> None:
     """Read all files of all runs in the store, and list the damaged runs."""
     opened = open_store(store)
+    opened.check(repair)
     run_ids = opened.run_ids()
-    opened.refresh(suspects=run_ids)
     damaged = {i: fault for i, fault in opened.faults().items() if fault.code != OLD}
     results().print(f"{counted(len(run_ids) - len(opened.faults()), 'run')} intact")
     for run_id, fault in opened.faults().items():

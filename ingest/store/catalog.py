@@ -1,7 +1,7 @@
 """The catalog: all tables, views and macros, in a connection or in the store's catalog file."""
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import duckdb
 
 from ingest import sql
 from ingest.store.index import INDEX, relation_rows
-from ingest.store.places import EMPTY, PREFIX, RUNS, StoredRun, version_directory
+from ingest.store.places import PREFIX, RUNS
 from ingest.store.tables import Columns, columns_of, table_rows
 
 CATALOG = "catalog.duckdb"
@@ -23,25 +23,25 @@ UNSOUND = "window_self_join"
 class Catalog:
     """The definition of a store's catalog.
 
-    `versions` maps the versions of readable runs to their columns. `left_out` maps versions to the
-    runs that cannot be read. If `is_indexed` is false, the views read the runs instead of the
-    index.
+    `versions` maps the versions of readable runs to their columns. The views read the files that
+    `table_files` and `index_files` return: macros in the catalog file, functions in a connection
+    of this process (reading.py).
     """
 
     store: Path
     versions: Mapping[str, Columns]
-    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    is_indexed: bool = True
 
     def digest(self) -> str:
         """Return a digest of all definitions."""
         return sql.digest([*self._statements(), str(self.store)])
 
     def define(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Define all tables, views and macros in the connection's empty database."""
+        """Define all tables, views and macros in the connection's database.
+
+        The database has `table_files` and `index_files`.
+        """
         connection.begin()  # otherwise each of a thousand comments would be a transaction
         try:
-            connection.execute(_path_macro(self.store))
             for statement in self._statements():
                 connection.execute(statement)
         except BaseException:
@@ -52,7 +52,7 @@ class Catalog:
     def move(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Turn the catalog of an empty store, in the connection's database, into this catalog."""
         connection.begin()
-        connection.execute(_path_macro(self.store))
+        create_path(connection, self.store)
         for name, query in self._queries().items():
             if query != _of_empty_store()[name]:
                 connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
@@ -73,10 +73,8 @@ class Catalog:
     def _queries(self) -> dict[str, str]:
         """Return the queries of the views that read files, by name."""
         read = {table.name: self._table(table.name) for table in sql.tables()}
-        if self.is_indexed:
-            index = f"read_parquet({_path(INDEX)})"
-            read |= {file.name: relation_rows(file.name, index) for file in sql.indexed()}
-        return read
+        files = "index_files(txid_current())"
+        return read | {file.name: relation_rows(file.name, files) for file in sql.indexed()}
 
     def _table(self, table: str) -> str:
         """Return the query for a table's rows in all versions. Columns are matched by name.
@@ -102,46 +100,37 @@ class Catalog:
         )
 
     def _table_of(self, version: str, columns: Columns, table: str) -> str:
-        directory = f"{RUNS}/{version}" if version else RUNS
-        files = _path(f"{directory}/{PREFIX}*/{table}.parquet")
-        if not (left_out := self.left_out.get(version)):
-            return table_rows(table, version, columns, files)
-        # DuckDB opens the first file regardless of the condition, so it must be intact.
-        files = f"[{_path(f'{directory}/{EMPTY}/{table}.parquet')}, {files}]"
-        listed = ", ".join(map(sql.literal, left_out))
-        return f"{table_rows(table, version, columns, files)} WHERE run_id NOT IN ({listed})"
+        files = f"table_files({sql.literal(version)}, {sql.literal(table)}, txid_current())"
+        return table_rows(table, version, columns, files)
 
 
-def catalog_of(
-    store: Path, runs: Collection[StoredRun], unreadable: Container[str], is_indexed: bool
-) -> Catalog:
-    """Return the catalog of a store with these runs. It leaves out the runs `unreadable`."""
+def catalog_of(store: Path, versions: Collection[str]) -> Catalog:
+    """Return the catalog of a store with runs of these versions, those that can be read."""
     ours = sql.schema_version()
-    present = {run.version for run in runs} | {ours}
-    read: dict[str, Columns] = {}
-    left_out: dict[str, list[str]] = {}
-    for version in sorted(present, key=lambda version: (version != ours, version)):
-        if not version_directory(store, version).joinpath(EMPTY).is_dir():
-            continue
-        if (columns := columns_of(store, version)) is not None:
-            read[version] = columns
-            ids = [run.run_id for run in runs if run.version == version]
-            left_out[version] = [run_id for run_id in ids if run_id in unreadable]
-    return Catalog(store, read, left_out, is_indexed)
+    columns = {
+        version: columns_of(store, version)
+        for version in sorted({*versions, ours}, key=lambda version: (version != ours, version))
+    }
+    return Catalog(store, {version: each for version, each in columns.items() if each is not None})
+
+
+def create_path(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
+    """Create the macro `store_path()`."""
+    connection.execute(f"CREATE OR REPLACE MACRO store_path() AS {sql.literal(store)}")
+
+
+def create_file_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the macros that find the files of a store by patterns, for other programs."""
+    connection.execute(
+        f"CREATE MACRO table_files(version, relation, transaction_id) AS store_path() || "
+        f"'/{RUNS}/' || version || '/{PREFIX}*/' || relation || '.parquet'"
+    )
+    connection.execute(f"CREATE MACRO index_files(transaction_id) AS store_path() || '/{INDEX}'")
 
 
 @cache
 def _of_empty_store() -> dict[str, str]:
     return Catalog(Path(), {sql.schema_version(): sql.table_columns()})._queries()
-
-
-def _path_macro(store: Path) -> str:
-    return f"CREATE OR REPLACE MACRO store_path() AS {sql.literal(store)}"
-
-
-def _path(relative: str) -> str:
-    """Return the SQL expression for a path in the store."""
-    return f"store_path() || {sql.literal(f'/{relative}')}"
 
 
 def _comments(file: sql.SqlFile) -> Iterator[str]:

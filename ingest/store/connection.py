@@ -11,8 +11,10 @@ from typing import TypeVar
 import duckdb
 
 from ingest import sql
-from ingest.store.catalog import CATALOG, UNSOUND
+from ingest.store.catalog import CATALOG, UNSOUND, create_path
 from ingest.store.faults import StoreWarning, fault_lines
+from ingest.store.leases import reading
+from ingest.store.reading import VisibleFiles
 from ingest.store.retry import retry_if_removed
 from ingest.store.store import Store, default_store, existing
 
@@ -44,26 +46,26 @@ def read(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]) -> T:
     Run `query` again if a run was removed meanwhile. If a run turns out to be damaged, leave it out
     of the connection's tables, warn with StoreWarning, and run `query` again.
     """
-    while True:
-        try:
-            return retry_if_removed(query)
-        except duckdb.Error as error:
-            if not _leave_out_damaged(connection, str(error)):
-                raise
+    [(path,)] = connection.execute("SELECT store_path()").fetchall()
+    with reading(Path(path)):
+        while True:
+            try:
+                return retry_if_removed(query)
+            except duckdb.Error as error:
+                if not _leave_out_damaged(path, str(error)):
+                    raise
 
 
-def _leave_out_damaged(connection: duckdb.DuckDBPyConnection, error: str) -> bool:
+def _leave_out_damaged(path: str, error: str) -> bool:
     """Leave out the damaged runs that an error message names. Return whether there are any."""
     named = set(RUN_IN_ERROR.findall(error))
     if not named:
         return False
-    [(path,)] = connection.execute("SELECT store_path()").fetchall()
     store = existing(path)
     before = store.faults()
     store.refresh(suspects=named)
     if not (new := {i: fault for i, fault in store.faults().items() if i not in before}):
         return False
-    store.catalog.move(connection)
     for line in fault_lines(new):
         warnings.warn(line, StoreWarning, stacklevel=3)
     return True
@@ -73,10 +75,11 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
     """Create all tables, views and macros of the store, with comments, in an in-memory connection.
 
     Also disable the optimizer `UNSOUND`. The definitions are copied from the catalog file if that
-    is current, which is faster: to define a view, DuckDB lists the files of all runs for each table
-    in the view; to copy one, it lists none.
+    is current, which is faster: to define a view, DuckDB opens a file of each table in the view; to
+    copy one, it opens none.
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
+    files = VisibleFiles(store.path)
     store.ensure_catalog()
     if store.has_catalog:
         try:
@@ -86,5 +89,8 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
         else:
             connection.execute("COPY FROM DATABASE stored TO memory")
             connection.execute("DETACH stored")
+            files.define(connection)
             return
+    create_path(connection, store.path)
+    files.define(connection)
     store.catalog.define(connection)

@@ -8,24 +8,31 @@ import duckdb
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.catalog import CATALOG, STAMP
-from ingest.store.index import INDEX
+from ingest.store.commits import commit
+from ingest.store.faults import find_fault
+from ingest.store.index import INDEX, NAME, index_path
+from ingest.store.leases import READERS
+from ingest.store.listing import LISTING, Listing
 from ingest.store.locking import LOCK, PREFIX, locked, sync, sync_names, work_directory
-from ingest.store.places import EMPTY, RUNS, stored_runs, version_directory
+from ingest.store.places import REVISIONS, RUNS, empty_directory
 from ingest.store.template import copy_empty
+from ingest.units import as_utf8
+
+FORBIDDEN = "[]*?=\\"
 
 
-def create(store: Path) -> None:
-    """Create the missing files and directories of a store of this version.
+def create(store: Path, is_suspect: bool = False) -> None:
+    """Create the missing or damaged files and directories of a store of this version.
 
-    If the store exists but cannot be written, it stays as it is, because it can still be read.
-    Raise StoreError if there is no store and none can be created.
+    All files of the empty tables are read to check them if the store `is_suspect`. If the store
+    exists but cannot be written, it stays as it is, because it can still be read. Raise StoreError
+    if there is no store and none can be created.
     """
-    empty = version_directory(store, sql.schema_version()) / EMPTY
+    empty = empty_directory(store)
     exists = (store / RUNS).is_dir()
-    if _is_complete(empty):
+    if find_fault(empty, sql.schema_version(), (), is_suspect) is None:
         return
-    if any(sign in str(store) for sign in "[]*?="):
-        raise StoreError(f"{store}: a store's path cannot contain any of [ ] * ? =")
+    _check_path(store)
     try:
         if not exists and store.exists() and not all(map(_is_ours, store.iterdir())):
             raise StoreError(f"{store}: the directory is not empty and not a store")
@@ -34,13 +41,14 @@ def create(store: Path) -> None:
             copy_empty(work / "empty", work / INDEX)
             sync(work / "empty")
             with locked(store):
-                if not _is_complete(empty):
+                if find_fault(empty, sql.schema_version(), (), is_suspect):
                     if empty.exists():
                         empty.rename(work / "damaged")
                     (work / "empty").rename(empty)
                     sync_names(empty.parent)
-                if not exists and not stored_runs(store):
-                    os.replace(work / INDEX, store / INDEX)
+                if not exists and not (store / LISTING).exists():
+                    os.replace(work / INDEX, index_path(store, Listing()))
+                    commit(store, work, Listing())
     except (OSError, duckdb.Error, StoreError) as error:
         if exists:
             return
@@ -50,11 +58,15 @@ def create(store: Path) -> None:
         raise StoreError(f"{store}: cannot create a store: {reason}") from error
 
 
-def _is_complete(empty: Path) -> bool:
-    """Return whether a directory has a file for each table."""
-    return all((empty / f"{table.name}.parquet").exists() for table in sql.tables())
+def _check_path(store: Path) -> None:
+    """Raise StoreError if DuckDB would not read the path as it is written."""
+    if as_utf8(str(store)) != str(store):
+        raise StoreError(f"{as_utf8(str(store))}: a store's path must be UTF-8")
+    if any(sign in str(store) for sign in FORBIDDEN):
+        raise StoreError(f"{store}: a store's path cannot contain any of {' '.join(FORBIDDEN)}")
 
 
 def _is_ours(entry: Path) -> bool:
     """Return whether an entry belongs to a store, which another process may be creating."""
-    return entry.name.startswith(PREFIX) or entry.name in (RUNS, LOCK, CATALOG, STAMP, INDEX)
+    names = (RUNS, REVISIONS, READERS, LOCK, CATALOG, STAMP, INDEX, LISTING)
+    return entry.name.startswith((PREFIX, *NAME.split("{}")[:1])) or entry.name in names

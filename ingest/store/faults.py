@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from ingest.store.manifest import NAME, read_manifest, size_and_sha256
-from ingest.store.places import UNVERSIONED, StoredRun
+from ingest.store.manifest import NAME, files_of, size_and_sha256
+from ingest.store.places import UNVERSIONED
 
 OLD = "old"
 TEXTS = {
@@ -15,6 +15,7 @@ TEXTS = {
     "size": "{file} has changed in size",
     "checksum": "{file} has changed since it was written",
     "unreadable": "{file} cannot be read",
+    "name": "the name of its directory is not UTF-8",
     OLD: "written by a version of tracehouse with other columns",
 }
 MAX_LISTED = 5
@@ -53,24 +54,26 @@ def fault_lines(faults: Mapping[str, Fault]) -> list[str]:
     return lines
 
 
-def find_fault(run: StoredRun, tables: Iterable[str], thorough: bool = False) -> Fault | None:
+def find_fault(
+    directory: Path, version: str, tables: Iterable[str], thorough: bool = False
+) -> Fault | None:
     """Return the first fault found in a run's files, or None.
 
     `tables` are the tables of the run's version. Runs from before there were versions have a file
     for each table, and no manifest. `thorough` also reads all files.
     """
     try:
-        if run.version == UNVERSIONED:
-            return _fault_without_manifest(run.directory, sorted(tables), thorough)
-        return _fault(run.directory, thorough)
+        if version == UNVERSIONED:
+            return _fault_without_manifest(directory, sorted(tables), thorough)
+        return _fault(directory, thorough)
     except OSError as error:
         return Fault("unreadable", Path(error.filename or "").name)
 
 
 def _fault(directory: Path, thorough: bool) -> Fault | None:
-    if not (manifest := read_manifest(directory)):
+    if (files := files_of(directory)) is None:
         return Fault("unreadable" if (directory / NAME).exists() else "missing", NAME)
-    for name, (size, digest) in manifest.files.items():
+    for name, (size, digest) in files.items():
         try:
             if (directory / name).stat().st_size != size:
                 return Fault("size", name)

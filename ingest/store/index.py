@@ -1,72 +1,54 @@
 """The index: one file with the columns needed from all runs, so that no run's files are opened.
 
-    <store>/index.parquet     a row for each run
+    <store>/index-<digest>.parquet     a row for each run that can be read
+    <store>/index.parquet              a link to it, for other programs
 
-The index is derived and can be written again at any time. A row contains the run's version, its
-fault, if any, and its rows of each relation whose SQL header has `Indexed:`, as a list of structs.
+The index is derived and can be written again at any time. Its name is a digest of the runs, so a
+transaction reads the index of exactly the runs that it sees. A row contains the run's rows of each
+relation whose SQL header has `Indexed:`, as a list of structs.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from ingest import sql
-from ingest.store.faults import Fault
-from ingest.store.places import StoredRun
+from ingest.store.listing import Listing
 
 INDEX = "index.parquet"
+NAME = "index-{}.parquet"
 VERSION = "index_version"
-NAME_COLUMN = "runs.list.element.name"
-STATE = {  # the columns other than the indexed relations, with their types
-    "run_id": "VARCHAR",
-    "version": "VARCHAR",
-    "changed_ns": "BIGINT",
-    "fault_code": "VARCHAR",
-    "fault_file": "VARCHAR",
-}
+STATE = {"run_id": "VARCHAR", "content": "VARCHAR"}  # the columns other than indexed relations
 
 
-@dataclass(frozen=True)
-class Entry:
-    """The state of a run in the index: its version, time of last change, fault and name."""
-
-    version: str
-    changed_ns: int
-    fault: Fault | None = None
-    name: str | None = None
-
-    def is_of(self, run: StoredRun) -> bool:
-        """Whether the run is unchanged since the entry was written."""
-        return (self.version, self.changed_ns) == (run.version, run.changed_ns)
+def index_path(directory: Path, listing: Listing) -> Path:
+    """Return the path in `directory` of the index of the runs in a listing."""
+    return directory / NAME.format(sql.digest([sql.index_version(), listing.digest()]))
 
 
-def read_index(file: Path) -> dict[str, Entry] | None:
-    """Return the entries of an index, by run id.
+def is_indexed(directory: Path, listing: Listing) -> bool:
+    """Return whether `directory` has an intact index of the runs in a listing."""
+    known = read_index(index_path(directory, listing))
+    return known == {run.run_id: run.content for run in listing.readable()}
+
+
+def read_index(file: Path) -> dict[str, str] | None:
+    """Return the `ListedRun.content` of each run in an index, by run id.
 
     Return None if the index is missing, damaged or of another version.
     """
     try:
         with pq.ParquetFile(file) as index:
             written_by = (index.metadata.metadata or {}).get(VERSION.encode(), b"").decode()
-            # One thread is faster for a small file.
-            read = index.read([*STATE, NAME_COLUMN], use_threads=False)
-            columns = read.to_pydict().values()
+            columns = index.read([*STATE]).to_pydict().values()
     except (OSError, ValueError, KeyError):  # pyarrow's errors derive from these
         return None
-    if written_by != sql.index_version():
-        return None
-    return {
-        run_id: Entry(
-            version,
-            changed_ns,
-            Fault(code, file) if code else None,
-            rows[0]["name"] if rows else None,
-        )
-        for run_id, version, changed_ns, code, file, rows in zip(*columns, strict=True)
-    }
+    return dict(zip(*columns, strict=True)) if written_by == sql.index_version() else None
 
 
 def relation_rows(relation: str, index: str) -> str:
-    """Return the query for an indexed relation's rows. `index` is a SQL expression of the file."""
-    return f"SELECT run_id, row.* FROM (SELECT run_id, unnest({relation}) AS row FROM {index})"
+    """Return the query for an indexed relation's rows. `index` is a SQL expression of the files."""
+    return (
+        f"SELECT run_id, row.* FROM (SELECT run_id, unnest({relation}) AS row "
+        f"FROM read_parquet({index}))"
+    )

@@ -1,45 +1,35 @@
 """Writing of the index. Rows of unchanged runs are copied from the previous index."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
 
 from ingest import sql
-from ingest.store.faults import OLD, Fault, find_fault
-from ingest.store.index import INDEX, STATE, VERSION, Entry, read_index
-from ingest.store.places import StoredRun
+from ingest.store.faults import Fault, find_fault
+from ingest.store.index import INDEX, STATE, VERSION, read_index
+from ingest.store.listing import ListedRun, Listing
 from ingest.store.tables import Columns, columns_of, table_rows
 
 BATCH_RUNS = 200  # runs that one query reads
 
 
 def write_index(
-    target: Path,
-    store: Path,
-    found: Mapping[str, StoredRun],
-    new: Mapping[str, Path] | None = None,
-    suspects: Container[str] = (),
-) -> dict[str, Entry]:
-    """Write an index of the runs `found` to the new file `target`, and return its entries.
+    target: Path, store: Path, listing: Listing, new: Mapping[str, Path] | None = None
+) -> dict[str, Fault]:
+    """Write an index of the runs in `listing` to the new file `target`.
 
     The rows of the runs `new` come from the files that `new` maps them to, which the pipeline
     wrote. The rows of unchanged runs come from the store's index, and those of other runs from
-    their tables. All files of the runs `suspects` are read and checked. Raise OSError or
-    duckdb.Error if the index cannot be written.
+    their tables. Return the faults of runs that turned out to be damaged: the index lacks them.
+    Raise OSError or duckdb.Error if the index cannot be written.
     """
-    known = read_index(store / INDEX) or {}
     new = new or {}
-    entries = {run_id: Entry(found[run_id].version, found[run_id].changed_ns) for run_id in new}
-    kept = {
-        run_id: known[run_id]
-        for run_id, run in found.items()
-        if run_id in known.keys() - new.keys()
-        and run_id not in suspects
-        and known[run_id].is_of(run)
-    }
-    entries |= kept
-    unknown = [run for run_id, run in found.items() if run_id not in entries]
+    runs = {run.run_id: run for run in listing.readable()}
+    known = read_index(store / INDEX) or {}
+    kept = [i for i, run in runs.items() if i not in new and known.get(i) == run.content]
+    unknown = [run for i, run in runs.items() if i not in new and i not in kept]
+    faults: dict[str, Fault] = {}
     with duckdb.connect() as connection:
         parts = [
             f"SELECT {sql.literal(run_id)} AS run_id, * EXCLUDE (run_id) FROM {sql.literal(file)}"
@@ -53,9 +43,9 @@ def write_index(
             )
         if unknown or not parts:
             _create_macros(connection)
-        reader = _Reader(connection, store, target, suspects)
-        for version, runs in _by_version(unknown).items():
-            entries |= reader.read(version, runs)
+        reader = _Reader(connection, store, target)
+        for version, of_version in _by_version(unknown).items():
+            faults |= reader.read(version, of_version)
         parts += [f"FROM {sql.literal(file)}" for file in reader.files]
         state = ", ".join(
             f"unnest(${position}::{kind}[]) AS {name}"
@@ -63,73 +53,59 @@ def write_index(
         )
         parts = parts or [sql.indexed_rows([], sql.no_rows)]
         rows = " UNION ALL BY NAME ".join(f"({part})" for part in parts)
+        intact = [(i, run.content) for i, run in runs.items() if i not in faults]
         connection.execute(
             f"COPY (FROM (SELECT {state}) LEFT JOIN ({rows}) USING (run_id) ORDER BY run_id) "
             f"TO {sql.literal(target)} (FORMAT parquet, COMPRESSION zstd, "
             f"KV_METADATA {{{VERSION}: '{sql.index_version()}'}})",
-            _state(entries),
+            [list(column) for column in zip(*intact, strict=True)] or [[]] * len(STATE),
         )
-    return entries
-
-
-def read_entries(
-    store: Path, runs: Iterable[StoredRun], suspects: Container[str] = ()
-) -> dict[str, Entry]:
-    """Return the entries that an index of these runs has, without writing one."""
-    entries: dict[str, Entry] = {}
-    for version, of_version in _by_version(runs).items():
-        columns = columns_of(store, version)
-        entries |= {run.run_id: _entry(run, _fault(run, columns, suspects)) for run in of_version}
-    return entries
+    return faults
 
 
 class _Reader:
     """A reader that copies the indexed rows of runs from their tables to files near the index."""
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        store: Path,
-        target: Path,
-        suspects: Container[str],
-    ) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, store: Path, target: Path) -> None:
         self._connection = connection
         self._store = store
         self._target = target
-        self._suspects = suspects
         self.files: list[Path] = []
 
-    def read(self, version: str, runs: Sequence[StoredRun]) -> dict[str, Entry]:
-        """Read runs of a version, and return their entries."""
+    def read(self, version: str, runs: Sequence[ListedRun]) -> dict[str, Fault]:
+        """Read runs of a version, and return the faults of those that are damaged."""
         columns = columns_of(self._store, version)
-        faults = {run.run_id: _fault(run, columns, self._suspects) for run in runs}
-        if columns is not None:
-            intact = [run for run in runs if not faults[run.run_id]]
-            for begin in range(0, len(intact), BATCH_RUNS):
-                batch = intact[begin : begin + BATCH_RUNS]
+        faults: dict[str, Fault] = {}
+        if columns is not None:  # no view reads runs with other columns
+            for begin in range(0, len(runs), BATCH_RUNS):
+                batch = runs[begin : begin + BATCH_RUNS]
                 faults |= self._faults_of_reading(version, columns, batch)
-        return {run.run_id: _entry(run, faults[run.run_id]) for run in runs}
+        return faults
 
     def _faults_of_reading(
-        self, version: str, columns: Columns, runs: Sequence[StoredRun]
+        self, version: str, columns: Columns, runs: Sequence[ListedRun]
     ) -> dict[str, Fault]:
         """Read the runs in one query. If it fails, bisect them to find the damaged ones."""
         try:
             self._copy(version, columns, runs)
         except duckdb.Error:
             if len(runs) == 1:
-                fault = find_fault(runs[0], columns, thorough=True)
-                return {runs[0].run_id: fault or Fault("unreadable", "")}
+                [run] = runs
+                fault = find_fault(self._store / run.directory, version, columns, thorough=True)
+                return {run.run_id: fault or Fault("unreadable", "")}
             middle = len(runs) // 2
             return self._faults_of_reading(
                 version, columns, runs[:middle]
             ) | self._faults_of_reading(version, columns, runs[middle:])
         return {}
 
-    def _copy(self, version: str, columns: Columns, runs: Sequence[StoredRun]) -> None:
+    def _copy(self, version: str, columns: Columns, runs: Sequence[ListedRun]) -> None:
         def rows(table: str) -> str:
-            files = [run.directory / f"{table}.parquet" for run in runs]
-            present = [file for file in files if file.exists()]
+            present = [
+                self._store / run.directory / f"{table}.parquet"
+                for run in runs
+                if table in run.tables
+            ]
             if not present:
                 return sql.no_rows(table)
             return (
@@ -152,28 +128,8 @@ def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(file.statement)
 
 
-def _fault(run: StoredRun, columns: Columns | None, suspects: Container[str]) -> Fault | None:
-    """Return a run's fault, or None. `columns`: those of its version, None if it is unreadable."""
-    if columns is None:
-        return Fault(OLD, "")
-    return find_fault(run, columns, run.run_id in suspects)
-
-
-def _entry(run: StoredRun, fault: Fault | None) -> Entry:
-    return Entry(run.version, run.changed_ns, fault)
-
-
-def _by_version(runs: Iterable[StoredRun]) -> dict[str, list[StoredRun]]:
-    grouped: dict[str, list[StoredRun]] = {}
+def _by_version(runs: Iterable[ListedRun]) -> dict[str, list[ListedRun]]:
+    grouped: dict[str, list[ListedRun]] = {}
     for run in runs:
         grouped.setdefault(run.version, []).append(run)
     return grouped
-
-
-def _state(entries: Mapping[str, Entry]) -> list[list[object]]:
-    """Return the columns `STATE` of the index."""
-    rows = [
-        (run_id, entry.version, entry.changed_ns, *(entry.fault or (None, None)))
-        for run_id, entry in entries.items()
-    ]
-    return [list(column) for column in zip(*rows, strict=True)] or [[]] * len(STATE)

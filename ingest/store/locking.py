@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.store.places import put_back
+from ingest.errors import StoreError
 
 LOCK = ".lock"
 PREFIX = ".work-"
@@ -59,23 +59,34 @@ def work_directory(store: Path) -> Iterator[Path]:
 
 def sweep(store: Path) -> None:
     """Remove the work directories of dead processes, if possible."""
-    with suppress(OSError), locked(store):
+    with suppress(OSError, StoreError), locked(store):
         _sweep(store)
 
 
 def _sweep(store: Path) -> None:
     for directory in store.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # in use, removed meanwhile, or owned by another user
+        with suppress(OSError, StoreError):  # in use, removed meanwhile, or owned by another user
             os.close(_lock(directory / "lock", fcntl.LOCK_NB, needed=True))
-            put_back(store, directory)
+            _put_back(store, directory)
             shutil.rmtree(directory, ignore_errors=True)
+
+
+def _put_back(store: Path, directory: Path) -> None:
+    """Put back a run that an early version moved aside, if it was killed before it replaced it."""
+    for run in (directory / "replaced").rglob("run_id=*"):
+        target = store / "runs" / run.relative_to(directory / "replaced")
+        if not target.exists():
+            run.rename(target)
 
 
 def _lock(path: Path, flags: int = 0, needed: bool = False) -> int:
     """Lock the file `path`, and return the descriptor that holds the lock.
 
     On a file system without locks, raise OSError if `needed`, and otherwise do without a lock.
+    Raise StoreError if `path` is a directory, or a link to nothing.
     """
+    if is_damaged(path):
+        raise StoreError(f"{path}: not a file to lock; run `ingest check --repair`")
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except PermissionError:
@@ -91,6 +102,21 @@ def _lock(path: Path, flags: int = 0, needed: bool = False) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def is_damaged(lock: Path) -> bool:
+    """Return whether a lock is a directory, or a link to nothing."""
+    return lock.is_dir() or (lock.is_symlink() and not lock.exists())
+
+
+def repair_lock(store: Path) -> None:
+    """Move a damaged lock aside."""
+    lock = store / LOCK
+    if is_damaged(lock):
+        if lock.is_symlink():
+            lock.unlink()
+        else:
+            lock.rename(store / f"{PREFIX}{uuid.uuid4().hex[:12]}")
 
 
 def sync(directory: Path) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ingest import sql
+from ingest.errors import StoreError
 from ingest.inputs import RunInput
 from ingest.pipeline import AddOptions
 from ingest.redaction import redact
@@ -50,7 +51,7 @@ class Manifest:
             run.checksums,
             options,
             added_at.isoformat(),
-            {file.name: size_and_sha256(file) for file in sorted(directory.glob("*.parquet"))},
+            _tables(directory),
         )
 
     def write(self, directory: Path) -> None:
@@ -58,14 +59,59 @@ class Manifest:
         (directory / NAME).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
 
 
+def write_files(directory: Path) -> None:
+    """Write a manifest that has only the files, for tables that belong to no run."""
+    (directory / NAME).write_text(json.dumps({"files": _tables(directory)}, indent=1))
+
+
+class NewerError(StoreError):
+    """A newer version of tracehouse wrote a run."""
+
+
 def read_manifest(directory: Path) -> Manifest | None:
-    """Return a run's manifest, or None if it is damaged or, as in older versions, missing."""
-    try:
-        data: dict[str, Any] = json.loads((directory / NAME).read_text(encoding="utf-8"))
-        files = {name: (int(size), str(digest)) for name, (size, digest) in data["files"].items()}
-        return Manifest(**data | {"options": AddOptions(**data["options"]), "files": files})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    """Return a run's manifest, or None if it is damaged or, as in older versions, missing.
+
+    Raise NewerError if the manifest has fields or options that this version does not know.
+    """
+    if not (document := _document(directory)) or (files := files_of(directory)) is None:
         return None
+    try:
+        options = document["options"]
+        is_newer = document.keys() - _names(Manifest) or options.keys() - _names(AddOptions)
+        if not is_newer:
+            return Manifest(**document | {"options": AddOptions(**options), "files": files})
+    except (KeyError, TypeError, AttributeError):
+        return None
+    raise NewerError(
+        f"{directory.name.partition('=')[2]}: a newer version of tracehouse wrote this run; "
+        "install that version to change it"
+    )
+
+
+def files_of(directory: Path) -> dict[str, tuple[int, str]] | None:
+    """Return the size in bytes and the SHA-256 of a run's files, by name.
+
+    Return None if the manifest is damaged or missing.
+    """
+    document = _document(directory) or {}
+    try:
+        return {
+            str(name): (int(size), str(digest))
+            for name, (size, digest) in document["files"].items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return None
+
+
+def content_of(directory: Path) -> str:
+    """Return a digest of a run's files: of its manifest or, without one, of sizes and times."""
+    try:
+        content = (directory / NAME).read_bytes()
+    except OSError:
+        files = sorted((each.name, each.stat()) for each in directory.iterdir())
+        states = [(name, state.st_size, state.st_mtime_ns) for name, state in files]
+        content = repr(states).encode(errors="surrogateescape")
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def checksums(directory: Path) -> list[str]:
@@ -73,14 +119,31 @@ def checksums(directory: Path) -> list[str]:
 
     A run of an early version has no manifest. Its tables have the checksums too.
     """
-    if manifest := read_manifest(directory):
-        return manifest.checksums
+    if document := _document(directory):
+        with suppress(KeyError, TypeError):
+            return sorted(map(str, document["checksums"]))
     with suppress(OSError, ValueError):  # removed meanwhile, or damaged
         stored = pq.ParquetFile(directory / "sources.parquet").read(["path", "sha256"])
         paths, digests = (stored[name].to_pylist() for name in ("path", "sha256"))
         files = dict(zip(paths, digests, strict=True))
         return sorted(sha256 for sha256 in files.values() if sha256 is not None)
     return []
+
+
+def _document(directory: Path) -> dict[str, Any] | None:
+    try:
+        document = json.loads((directory / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _tables(directory: Path) -> dict[str, tuple[int, str]]:
+    return {file.name: size_and_sha256(file) for file in sorted(directory.glob("*.parquet"))}
+
+
+def _names(kind: type) -> set[str]:
+    return {each.name for each in fields(kind)}
 
 
 def size_and_sha256(file: Path) -> tuple[int, str]:

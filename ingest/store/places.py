@@ -1,83 +1,54 @@
-"""The directories of a store's runs. Runs are grouped by the version of their schema.
+"""The paths of a store's files.
 
-    <store>/runs/<version>/run_id=<id>/<table>.parquet
-    <store>/runs/run_id=<id>/<table>.parquet            from before there were versions
+    <store>/revisions/<version>/<revision>/run_id=<id>/<table>.parquet   the files of a run
+    <store>/revisions/<version>/<revision>/current                       absent once it is replaced
+    <store>/runs/<version>/run_id=<id>                                   a link to the run's files
+    <store>/runs/<version>/run_id=~empty/<table>.parquet                 tables without rows
 
-A version's directory `run_id=~empty` has a file without rows for each table. The files define the
-columns, and DuckDB needs them if no run has rows of a table. The name sorts last because DuckDB
-estimates a table's size from its first file.
+A revision never changes. A run that is edited or rebuilt gets a new one. The links are for other
+programs, which find the runs of a version with the pattern `runs/<version>/run_id=*`. Early
+versions of tracehouse, and people who copy a run into a store, put its files in place of the link.
+
+`run_id=~empty` has a file without rows for each table. The files define the columns, and DuckDB
+needs them if no run has rows of a table. The name sorts last because DuckDB estimates a table's
+size from its first file.
 """
 
-import os
-from dataclasses import dataclass
+import time
+import uuid
 from pathlib import Path
 
 from ingest import sql
 
 RUNS = "runs"
+REVISIONS = "revisions"
 PREFIX = "run_id="
 EMPTY = f"{PREFIX}~empty"
-REPLACED = "replaced"  # directory in a work directory
-UNVERSIONED = ""  # the version of runs directly in `runs`
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """The directory of a run. `changed_ns` is the time when a file was last added or removed."""
-
-    run_id: str
-    version: str
-    directory: Path
-    changed_ns: int
+CURRENT = "current"
+UNVERSIONED = ""  # the version of runs directly in `runs`, from before there were versions
+UNVERSIONED_NAME = "unversioned"  # of the directory of their revisions
 
 
 def version_directory(store: Path, version: str) -> Path:
-    """Return the directory of the runs of a version."""
+    """Return the directory of a version's links and empty tables."""
     return store / RUNS / version if version else store / RUNS
 
 
-def run_directory(store: Path, run_id: str) -> Path:
-    """Return the directory for a new run."""
-    return version_directory(store, sql.schema_version()) / f"{PREFIX}{run_id}"
+def empty_directory(store: Path, version: str | None = None) -> Path:
+    """Return the directory of the tables without rows of a version, None for this one."""
+    return version_directory(store, sql.schema_version() if version is None else version) / EMPTY
 
 
-def versions(store: Path) -> list[str]:
-    """Return the versions of the store's directories. Raise OSError if it cannot be read."""
-    with os.scandir(store / RUNS) as entries:
-        names = [entry.name for entry in entries if entry.is_dir()]
-    found = {UNVERSIONED if name.startswith(PREFIX) else name for name in names}
-    return sorted(found)
+def link_path(store: Path, version: str, run_id: str) -> Path:
+    """Return the path of the link to a run's files."""
+    return version_directory(store, version) / f"{PREFIX}{run_id}"
 
 
-def stored_runs(store: Path) -> dict[str, StoredRun]:
-    """Return all runs by id. Raise OSError if they cannot be listed.
-
-    A copied store may have a run in two versions. The run of the current version is returned.
-    """
-    found: dict[str, StoredRun] = {}
-    for version in sorted(versions(store), key=lambda name: name == sql.schema_version()):
-        directory = version_directory(store, version)
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.name.startswith(PREFIX) and entry.name != EMPTY:
-                    run_id = entry.name.removeprefix(PREFIX)
-                    try:
-                        changed = entry.stat().st_mtime_ns
-                    except FileNotFoundError:  # removed meanwhile, or a dangling link
-                        continue
-                    found[run_id] = StoredRun(run_id, version, directory / entry.name, changed)
-    return dict(sorted(found.items()))
+def revisions_directory(store: Path, version: str) -> Path:
+    """Return the directory of the revisions of a version."""
+    return store / REVISIONS / (version or UNVERSIONED_NAME)
 
 
-def set_aside(store: Path, run: Path, work_directory: Path) -> None:
-    """Move a run that will be replaced into a work directory."""
-    aside = work_directory / REPLACED / (run.parent.relative_to(store / RUNS))
-    aside.mkdir(parents=True)
-    run.rename(aside / run.name)
-
-
-def put_back(store: Path, work_directory: Path) -> None:
-    """Move runs back that a process set aside, if it was killed before it replaced them."""
-    for directory in (work_directory / REPLACED).rglob(f"{PREFIX}*"):
-        if directory.name.removeprefix(PREFIX) not in stored_runs(store):
-            directory.rename(store / RUNS / directory.relative_to(work_directory / REPLACED))
+def new_revision(store: Path, version: str) -> Path:
+    """Return the path of a new revision. The names of later revisions sort last."""
+    return revisions_directory(store, version) / f"{time.time_ns():019}-{uuid.uuid4().hex[:8]}"

@@ -1,17 +1,19 @@
 """The store: a directory of immutable runs, each a directory of Parquet files.
 
-    <store>/runs/<version>/run_id=<id>/<table>.parquet     tables with rows, and a manifest
-    <store>/index.parquet      derived: the columns that are needed from all runs
+    <store>/listing.json       the runs, and the directories of their files
+    <store>/revisions/         the files (places.py)
+    <store>/runs/              links to them, for other programs
+    <store>/index-….parquet    derived: the columns that are needed from all runs
     <store>/catalog.duckdb     derived: the views
     <store>/schema             digest of the catalog's definitions
 
-A run is written to a separate directory and added by one rename. One rename removes it. Opening
-the store updates the index. Adding or reading runs updates the catalog.
+The files of a run are written first. Then one rename replaces the listing, which adds, changes or
+removes a run (commits.py). Opening the store updates what is derived.
 """
 
 import os
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,21 +29,22 @@ from ingest.inputs import RunInput, read_run_input
 from ingest.pipeline import AddOptions, utc_now, write_run
 from ingest.store import references
 from ingest.store.catalog import CATALOG, STAMP, catalog_of
-from ingest.store.creation import create
-from ingest.store.faults import Fault
-from ingest.store.index import INDEX, Entry, read_index
-from ingest.store.indexing import read_entries, write_index
-from ingest.store.locking import PREFIX, cause, locked, sweep, sync, sync_names, work_directory
-from ingest.store.manifest import Manifest, checksums
-from ingest.store.places import (
-    EMPTY,
-    RUNS,
-    run_directory,
-    set_aside,
-    stored_runs,
-    version_directory,
-    versions,
+from ingest.store.commits import (
+    commit,
+    deletable,
+    delete_unused,
+    drop_unused_versions,
+    is_published,
 )
+from ingest.store.creation import create
+from ingest.store.disk import adopted, described, found, new_revision_of
+from ingest.store.faults import OLD, Fault
+from ingest.store.index import is_indexed
+from ingest.store.listing import ListedRun, Listing, read_listing
+from ingest.store.locking import PREFIX, cause, locked, repair_lock, sweep, sync, work_directory
+from ingest.store.manifest import Manifest, checksums
+from ingest.store.places import RUNS
+from ingest.store.reading import keep, visible
 from ingest.store.template import write_catalog
 from ingest.units import as_utf8
 
@@ -82,43 +85,57 @@ class Store:
         self.refresh()
 
     def refresh(self, suspects: Container[str] = ()) -> None:
-        """List the runs again, and update the index.
+        """List the runs again, and update what is derived from the listing.
 
         All files of the runs `suspects` are read to check whether they are intact. If the store
-        cannot be written, the runs are read without the derived files.
+        cannot be written, only this process sees what was found.
         """
         with self._reading():
-            self._runs = stored_runs(self.path)
-            known = read_index(self.path / INDEX)
-        if self._is_current(known) and not suspects:
-            self._entries = known or {}
-        else:
+            before = visible(self.path)
+            self._listing = found(self.path, before, suspects)
+            is_current = before == self._listing and self._is_derived()
+        if not is_current:
             try:
                 with self.work_directory() as work, locked(self.path):
-                    self._runs = stored_runs(self.path)
-                    self._entries = self._write_index(work, suspects=suspects)
-                known = self._entries
+                    listing = found(self.path, read_listing(self.path), suspects)
+                    self._commit(work, adopted(self.path, listing, work))
             except StoreError:
-                self._entries = read_entries(self.path, self._runs.values(), suspects)
-        is_indexed = self._is_current(known)
-        self.catalog = catalog_of(self.path, self._runs.values(), self.faults(), is_indexed)
+                keep(self.path, self._listing)
+        elif deletable(self.path, self._listing):
+            with suppress(StoreError, OSError), locked(self.path):
+                delete_unused(self.path, read_listing(self.path) or self._listing)
+        self.catalog = catalog_of(self.path, {run.version for run in self._runs()})
         self.has_catalog = self._stamp() == self.catalog.digest()
+
+    def check(self, repair: bool = False) -> None:
+        """Read all files of all runs to check them, and mend the store's own files.
+
+        With `repair`, mend a damaged lock too. No other process may use the store then.
+        """
+        if repair:
+            with self._reading():
+                repair_lock(self.path)
+        create(self.path, is_suspect=True)
+        self.refresh(suspects=self.run_ids())
+
+    def _is_derived(self) -> bool:
+        """Return whether the index and the links are those of the runs in the listing."""
+        return is_indexed(self.path, self._listing) and is_published(self.path, self._listing)
 
     @property
     def state(self) -> str:
         """A digest that changes whenever a run is added, removed or changed."""
-        return sql.digest(
-            f"{run.run_id} {run.version} {run.changed_ns}" for run in self._runs.values()
-        )
+        return sql.digest(f"{run.directory} {run.content} {run.fault}" for run in self._runs())
 
     def run_ids(self) -> list[str]:
         """Return the ids of all runs, sorted, including those that cannot be read."""
-        with self._reading():
-            return list(stored_runs(self.path))
+        return list(self._now().runs)
 
     def faults(self) -> dict[str, Fault]:
         """Return the fault of each run that cannot be read, by run id."""
-        return {run_id: entry.fault for run_id, entry in self._entries.items() if entry.fault}
+        faults = {run.run_id: run.fault for run in self._runs() if run.fault}
+        old = [run.run_id for run in self._runs() if run.version not in self.catalog.versions]
+        return dict(sorted({**dict.fromkeys(old, Fault(OLD, "")), **faults}.items()))
 
     def find(self, reference: str) -> str:
         """Return the id of the run that an id, a unique beginning of an id, or a name refers to.
@@ -139,9 +156,12 @@ class Store:
 
     def run_path(self, run_id: str) -> Path:
         """Return the directory of a run. Raise StoreError if there is no such run."""
-        with self._reading():
-            if run := stored_runs(self.path).get(run_id):
-                return run.directory
+        return self.path / self.listed(run_id).directory
+
+    def listed(self, run_id: str) -> ListedRun:
+        """Return a run as the listing has it now. Raise StoreError if there is no such run."""
+        if run := self._now().runs.get(run_id):
+            return run
         raise StoreError(f"{run_id}: no such run in {self.path}")
 
     def add(
@@ -175,40 +195,36 @@ class Store:
                 if existing := self._with_content(run):  # another process was faster
                     return Added(existing, False, time.perf_counter() - began, [])
                 run_id = references.new_id(name, run.digest, self.run_ids())
-                target = run_directory(self.path, run_id)
-                directory.rename(target)
-                sync_names(target.parent)
-                self._write_index(work, {run_id: row})
+                self._put(work, run_id, sql.schema_version(), directory, name, row)
         return Added(run_id, True, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
         """Remove a run atomically. Raise StoreError if there is no such run."""
         with self.work_directory() as work, locked(self.path):
-            directory = self.run_path(run_id)
-            directory.rename(work / "removed")
-            sync_names(directory.parent)
-            self._write_index(work)
+            self.listed(run_id)
+            self._commit(work, self._now().without(run_id))
 
     def replace(
-        self,
-        work: Path,
-        run_id: str,
-        directory: Path,
-        parent: Path | None = None,
-        row: Path | None = None,
+        self, work: Path, run_id: str, directory: Path, version: str, name: str, row: Path | None
     ) -> None:
         """Replace a run by the one written to `directory`, which is in the work directory `work`.
 
-        The new run goes to the directory of this version, or to `parent`. `row` is the file with
-        its row of the index. The caller must hold the store's lock. Raise StoreError if the run no
+        `version` is the version of its tables, `name` its name, and `row` the file with its row of
+        the index, or None. The caller must hold the store's lock. Raise StoreError if the run no
         longer exists.
         """
-        set_aside(self.path, self.run_path(run_id), work)
-        target = run_directory(self.path, run_id)
-        target = parent / target.name if parent else target
-        directory.rename(target)
-        sync_names(target.parent)
-        self._write_index(work, {run_id: row} if row else None)
+        self.listed(run_id)
+        self._put(work, run_id, version, directory, name, row)
+
+    def _put(
+        self, work: Path, run_id: str, version: str, directory: Path, name: str, row: Path | None
+    ) -> None:
+        placed = new_revision_of(self.path, version, run_id, directory, work)
+        run = described(self.path, placed, version, name=name)
+        self._commit(work, self._now().with_runs(run), {run_id: row} if row else None)
+
+    def _commit(self, work: Path, listing: Listing, rows: dict[str, Path] | None = None) -> None:
+        self._listing = commit(self.path, work, listing, rows)
 
     def write_catalog(self) -> None:
         """Write the catalog file, if the store can be written."""
@@ -225,7 +241,7 @@ class Store:
         """Write the catalog file if it is out of date."""
         if not self.has_catalog:  # another process may have written it since
             self.has_catalog = self._stamp() == self.catalog.digest()
-        if not self.has_catalog and self.catalog.is_indexed:
+        if not self.has_catalog:
             self.write_catalog()
 
     @contextmanager
@@ -239,47 +255,35 @@ class Store:
     def drop_unused_versions(self) -> None:
         """Remove the directories of versions that no run has any more."""
         with self.work_directory() as work, locked(self.path):
-            used = {run.version for run in stored_runs(self.path).values()} | {sql.schema_version()}
-            for number, version in enumerate(set(versions(self.path)) - used):
-                directory = version_directory(self.path, version)
-                unused = directory if version else directory / EMPTY
-                unused.rename(work / f"unused_{number}")
+            drop_unused_versions(self.path, work, self._now(), sql.schema_version())
 
     def sweep(self) -> None:
         """Remove leftovers of killed processes. Opening a store does this too."""
         sweep(self.path)
 
+    def _now(self) -> Listing:
+        """Return the store's listing as it is now."""
+        with self._reading():
+            return visible(self.path) or self._listing
+
+    def _runs(self) -> Collection[ListedRun]:
+        """Return the runs at the last refresh."""
+        return self._listing.runs.values()
+
     def _names(self) -> dict[str, str | None]:
         """Return the names of the runs, by id."""
-        known = read_index(self.path / INDEX) or self._entries
-        return {i: known[i].name if i in known else None for i in self.run_ids()}
-
-    def _write_index(
-        self, work: Path, new: dict[str, Path] | None = None, suspects: Container[str] = ()
-    ) -> dict[str, Entry]:
-        """Write the index of the current runs. The caller must hold the store's lock."""
-        entries = write_index(work / INDEX, self.path, stored_runs(self.path), new, suspects)
-        os.replace(work / INDEX, self.path / INDEX)
-        return entries
+        return {run.run_id: run.name for run in self._now().runs.values()}
 
     def _with_content(self, run: RunInput) -> str | None:
         """Return the id of the run with the same files, or None.
 
         Digits of ids may be equal by chance, so checksums decide.
         """
-        for run_id, stored in stored_runs(self.path).items():
+        for run_id, listed in self._now().runs.items():
             is_likely = run.digest.startswith(run_id.rpartition("-")[2])
-            if is_likely and checksums(stored.directory) == run.checksums:
+            if is_likely and checksums(self.path / listed.directory) == run.checksums:
                 return run_id
         return None
-
-    def _is_current(self, known: dict[str, Entry] | None) -> bool:
-        """Return whether an index is up to date."""
-        return (
-            known is not None
-            and known.keys() == self._runs.keys()
-            and all(known[run_id].is_of(run) for run_id, run in self._runs.items())
-        )
 
     def _stamp(self) -> str:
         with suppress(OSError):

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.places import EMPTY, version_directory
+from ingest.store.places import empty_directory
 
 Columns = Mapping[str, Mapping[str, str]]
 
@@ -15,13 +15,16 @@ def columns_of(store: Path, version: str) -> Columns | None:
     """Return the columns of each table that this version of tracehouse can read in runs of another.
 
     Return None if it cannot read those runs: a column has another type, or a column or table seems
-    to have been renamed, because one is unknown while another is missing. Raise duckdb.Error if
-    that version's empty tables cannot be read.
+    to have been renamed, because one is unknown while another is missing, or that version's empty
+    tables cannot be read.
     """
     ours = sql.table_columns()
     if version == sql.schema_version():
         return ours
-    theirs = _columns(version_directory(store, version) / EMPTY)
+    try:
+        theirs = _columns(empty_directory(store, version))
+    except duckdb.Error:
+        return None
     if not theirs or _renamed(ours, theirs):
         return None
     for table in ours.keys() & theirs.keys():

@@ -9,10 +9,12 @@ import duckdb
 
 from ingest import sql
 from ingest.cache import cached
-from ingest.store.catalog import CATALOG, Catalog
+from ingest.store.catalog import CATALOG, Catalog, create_file_macros, create_path
 from ingest.store.index import INDEX
 from ingest.store.indexing import write_index
-from ingest.store.places import EMPTY, version_directory
+from ingest.store.listing import Listing
+from ingest.store.manifest import write_files
+from ingest.store.places import EMPTY, empty_directory
 
 
 def write_catalog(target: Path, catalog: Catalog) -> None:
@@ -54,19 +56,22 @@ def _write_empty_tables(directory: Path) -> None:
                 connection.execute(node.ddl)
                 file = sql.literal(directory / EMPTY / f"{node.name}.parquet")
                 connection.execute(f"COPY {node.name} TO {file} (FORMAT parquet)")
-    write_index(directory / INDEX, directory, {})
+    write_files(directory / EMPTY)
+    write_index(directory / INDEX, directory, Listing())
 
 
 def _write_catalog(directory: Path) -> None:
     """Write the catalog of an empty store. To define a view, DuckDB needs the store's files."""
     store = directory / "store"
-    tables = version_directory(store, sql.schema_version()) / EMPTY
+    tables = empty_directory(store)
     tables.parent.mkdir(parents=True)
     copy_empty(tables, store / INDEX)
     with duckdb.connect() as connection:
         file = sql.literal(directory / CATALOG)
         connection.execute(f"ATTACH {file} AS catalog (STORAGE_VERSION 'v1.5.0')")
         connection.execute("USE catalog")
+        create_path(connection, store)
+        create_file_macros(connection)
         replace(_empty_catalog(), store=store).define(connection)
         connection.execute("USE memory")
         connection.execute("DETACH catalog")

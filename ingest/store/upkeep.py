@@ -1,7 +1,6 @@
 """Changes to stored runs: editing of labels, and rebuilding from the original files.
 
-A change replaces the run's directory. A reader sees either the old or the new directory or, between
-two renames, neither.
+A change writes a new revision of the run. A reader sees either the old one or the new one.
 """
 
 import os
@@ -18,7 +17,7 @@ from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
 from ingest.store.locking import locked, sync
-from ingest.store.manifest import NAME, Manifest, read_manifest, size_and_sha256
+from ingest.store.manifest import NAME, Manifest, NewerError, read_manifest, size_and_sha256
 from ingest.store.store import Store
 
 LABELS = ("name", "model", "mode", "note")
@@ -38,7 +37,8 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
     if fault := store.faults().get(run_id):
         raise StoreError(f"{run_id}: {fault.text}")
     with store.work_directory() as work, locked(store.path):
-        directory = store.run_path(run_id)
+        listed = store.listed(run_id)
+        directory = store.path / listed.directory
         manifest = read_manifest(directory)
         if changes.note is not None and not manifest:
             raise StoreError(
@@ -62,7 +62,8 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
             }
             replace(manifest, options=options, files=manifest.files | files).write(new)
         sync(new)
-        store.replace(work, run_id, new, directory.parent)
+        name = labels.get("name", listed.name or "")
+        store.replace(work, run_id, new, listed.version, name, row=None)
 
 
 def _relabel(
@@ -98,7 +99,10 @@ def outdated(store: Store) -> list[str]:
     ours = (sql.schema_version(), sql.logic_version())
     found = []
     for run_id in store.run_ids():
-        manifest = read_manifest(store.run_path(run_id))
+        try:
+            manifest = read_manifest(store.run_path(run_id))
+        except NewerError:
+            continue
         if not manifest or (manifest.schema_version, manifest.logic_version) != ours:
             found.append(run_id)
     return found
@@ -133,14 +137,14 @@ def rebuild(
         new, row = work / "run", work / "index_row.parquet"
         new.mkdir()
         options, added_at = manifest.options, datetime.fromisoformat(manifest.added_at)
-        write_run(run, options, new, row, threads, progress, added_at)
+        name = write_run(run, options, new, row, threads, progress, added_at)
         Manifest.of(run, options, new, added_at).write(new)
         sync(new)
         with locked(store.path):
             now = read_manifest(store.run_path(run_id))
             if stored and now and stored.options != now.options:
                 raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
-            store.replace(work, run_id, new, row=row)
+            store.replace(work, run_id, new, sql.schema_version(), name, row)
 
 
 def _manifest_of_tables(store: Store, run_id: str) -> Manifest:

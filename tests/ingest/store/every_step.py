@@ -26,7 +26,7 @@ from ingest import sql
 from ingest.store import upkeep
 
 sys.path.append(str(Path(__file__).parents[3]))
-from tests.stores import is_at_rest
+from tests.stores import is_at_rest, listing
 
 STEPS = {
     "fcntl.flock",
@@ -36,6 +36,7 @@ STEPS = {
     "os.rename",
     "os.rmdir",
     "os.scandir",
+    "os.symlink",
 }
 RUN = "cpu_only-5412a757"
 
@@ -66,7 +67,8 @@ def rebuild() -> None:
 
 def check_complete() -> None:
     connection = ingest.connect(path)
-    for manifest in path.glob("runs/*/*/manifest.json"):
+    for run in listing(path)["runs"]:
+        manifest = path / run["directory"] / "manifest.json"
         listed = {*json.loads(manifest.read_text())["files"], manifest.name}
         assert {file.name for file in manifest.parent.iterdir()} == listed, manifest
     for table in sql.tables():
@@ -114,7 +116,7 @@ def recorded() -> None:
                 kept = states / f"{len(seen):03}"
                 kept.mkdir()
                 with suppress(FileNotFoundError, shutil.Error):  # files deleted meanwhile
-                    shutil.copytree(path, kept / path.name)
+                    shutil.copytree(path, kept / path.name, symlinks=True)
             is_recording = False
 
     sys.addaudithook(record)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import cycle
 from pathlib import Path
 from threading import Event, Thread
 
@@ -140,35 +139,3 @@ def test_readers_see_complete_runs_while_others_are_added_and_removed(
 def test_a_file_that_stays_missing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(duckdb.IOException):
         retry_if_removed(lambda: duckdb.sql(f"FROM read_parquet('{tmp_path}/none.parquet')"))
-
-
-def test_a_read_is_retried_if_the_index_is_replaced_meanwhile(
-    trace: Callable[[int], Path], store: ingest.Store
-) -> None:
-    store.add(trace(0))
-    index = store.path / "index.parquet"
-    few = index.read_bytes()
-    for number in range(1, 3):
-        store.add(trace(number))
-    many = index.read_bytes()
-    connection = ingest.connect(store.path)
-    over = Event()
-
-    def replace() -> None:
-        for content in cycle((few, many)):
-            if over.wait(0.02):
-                break
-            (store.path / "new").write_bytes(content)
-            (store.path / "new").replace(index)
-
-    replacing = Thread(target=replace)
-    replacing.start()
-    try:
-        for _ in range(150):
-            rows = retry_if_removed(
-                lambda: connection.sql("SELECT run_id, name FROM runs").fetchall()
-            )
-            assert len(rows) in (1, 3)
-    finally:
-        over.set()
-        replacing.join()

@@ -182,12 +182,18 @@ def test_damaged_derived_files_are_written_again(
         assert (content, found) == (content, [(2,)])
 
 
-def test_lost_empty_tables_are_written_again(
-    directory: Path, store: ingest.Store, before: dict[str, int]
+def test_lost_and_damaged_empty_tables_are_written_again(
+    store: ingest.Store, before: dict[str, int], command: Command
 ) -> None:
-    (directory.parent / "run_id=~empty" / "stacks.parquet").unlink()
+    empty = store.path / "runs" / sql.schema_version() / "run_id=~empty"
+    (empty / "stacks.parquet").unlink()
     assert rows(store.path) == before
-    shutil.rmtree(directory.parent / "run_id=~empty")
+    shutil.rmtree(empty)
+    assert rows(store.path) == before
+    (empty / "events.parquet").write_bytes(b"")
+    assert rows(store.path) == before
+    _fill_with_zeros(empty / "events.parquet")
+    assert command("check").code == 0
     assert rows(store.path) == before
 
 

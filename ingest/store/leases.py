@@ -1,0 +1,129 @@
+"""Leases of readers, so that no file is deleted while a statement may still read it.
+
+    <store>/.readers/<time>-<hex>     locked while the process that reads the store is alive
+
+Files of runs that were removed or replaced are deleted when every reader began after that, or
+`DELAY_SECONDS` later. A statement may run longer if it runs in `reading`. The modification time of
+the file is the time when the first of these statements began, or 0.
+
+A process that may not write in the store reads without a lease.
+"""
+
+import fcntl
+import os
+import time
+import uuid
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+READERS = ".readers"
+DELAY_SECONDS = 600.0
+SKEW_NS = 60 * 10**9  # between the clocks of machines that share the store
+
+
+def take_lease(store: Path) -> "Lease | None":
+    """Return this process's lease of a store. It ends when nobody refers to it any more.
+
+    Return None if the process may not write in the store.
+    """
+    key = (os.getpid(), store)
+    lease = _leases.get(key)
+    if not lease:
+        with suppress(OSError):
+            lease = _leases[key] = Lease(store)
+    return lease
+
+
+@contextmanager
+def reading(store: Path) -> Iterator[None]:
+    """Keep all files that are in the store now until the body ends."""
+    lease = _leases.get((os.getpid(), store))
+    if not lease:
+        yield
+        return
+    began = lease.begin()
+    try:
+        yield
+    finally:
+        lease.end(began)
+
+
+def horizon_ns(store: Path) -> int:
+    """Return the time before which files must have been removed so that nobody reads them."""
+    horizon = now = time.time_ns()
+    for file in (store / READERS).glob("*"):
+        with suppress(OSError, ValueError):
+            if not _is_held(file):
+                file.unlink()
+                continue
+            began = int(file.name.partition("-")[0])
+            held = max(began, now - int(DELAY_SECONDS * 1e9))
+            statement = file.stat().st_mtime_ns
+            horizon = min(horizon, (min(held, statement) if statement else held) - SKEW_NS)
+    return horizon
+
+
+class Lease:
+    """A lease of a store for this process. Raise OSError if the store cannot be written."""
+
+    def __init__(self, store: Path) -> None:
+        directory = store / READERS
+        directory.mkdir(exist_ok=True)
+        self._statements: list[int] = []
+        self._file, descriptor = _locked_file(directory)
+        os.utime(self._file, ns=(0, 0))
+        weakref.finalize(self, _release, self._file, descriptor, os.getpid())
+
+    def begin(self) -> int:
+        """Note that a statement begins. Return its time, for `end`."""
+        began = time.time_ns()
+        self._statements.append(began)
+        self._note()
+        return began
+
+    def end(self, began: int) -> None:
+        """Note that the statement that began then has ended."""
+        self._statements.remove(began)
+        self._note()
+
+    def _note(self) -> None:
+        first = min(self._statements, default=0)
+        with suppress(OSError):
+            os.utime(self._file, ns=(first, first))
+
+
+def _locked_file(directory: Path) -> tuple[Path, int]:
+    while True:
+        file = directory / f"{time.time_ns()}-{uuid.uuid4().hex[:8]}"
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if file.exists():  # otherwise another process took it for a leftover before it was locked
+            return file, descriptor
+        os.close(descriptor)
+
+
+def _release(file: Path, descriptor: int, process: int) -> None:
+    if os.getpid() == process:  # not a fork
+        with suppress(OSError):
+            file.unlink()
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def _is_held(file: Path) -> bool:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return time.time_ns() - file.stat().st_ctime_ns < 24 * 3600 * 10**9
+    finally:
+        os.close(descriptor)
+    return False
+
+
+_leases: "weakref.WeakValueDictionary[tuple[int, Path], Lease]" = weakref.WeakValueDictionary()

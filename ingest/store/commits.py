@@ -14,7 +14,6 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.errors import StoreError
 from ingest.store.disk import revisions
 from ingest.store.faults import StoreWarning
 from ingest.store.index import INDEX, NAME, index_path, is_indexed
@@ -34,7 +33,8 @@ def commit(
     index. The caller must hold the store's lock. Raise OSError if the listing cannot be written.
     Warn with StoreWarning if what is derived from it cannot be.
     """
-    with _derived(store, "the index"):
+    failed: list[str] = []  # said only if the commit succeeds
+    with _derived(store, "the index", failed):
         if not is_indexed(store, listing):
             faults = write_index(work / INDEX, store, listing, rows)
             listing = listing.with_faults(faults)
@@ -42,8 +42,10 @@ def commit(
     listing.write(work / LISTING)
     put(work / LISTING, store / LISTING, work)
     sync_names(store)
-    with _derived(store, "the links of runs"):
+    with _derived(store, "the links of runs", failed):
         publish(store, work, listing)
+    for message in failed:
+        warnings.warn(message, StoreWarning, stacklevel=3)
     with suppress(OSError):
         delete_unused(store, listing)
     return listing
@@ -161,13 +163,11 @@ def _leads_to(link: Path, target: str) -> bool:
 
 
 @contextmanager
-def _derived(store: Path, what: str) -> Iterator[None]:
+def _derived(store: Path, what: str, failed: list[str]) -> Iterator[None]:
+    """Add a message to `failed` if the body cannot write in the store."""
     try:
         yield
-    except (OSError, duckdb.Error, StoreError) as error:
-        reason = error if isinstance(error, StoreError) else cause(error, store)
-        if not reason:
+    except (OSError, duckdb.Error) as error:
+        if not (reason := cause(error, store)):
             raise
-        warnings.warn(
-            f"{store}: cannot write {what}: {reason}; the next command will", StoreWarning, 4
-        )
+        failed.append(f"{store}: cannot write {what}: {reason}; the next command will")

@@ -9,6 +9,7 @@ from ingest import sql
 from ingest.store.faults import Fault, find_fault
 from ingest.store.index import INDEX, STATE, VERSION, read_index
 from ingest.store.listing import ListedRun, Listing
+from ingest.store.locking import is_full
 from ingest.store.tables import Columns, columns_of, table_rows
 
 BATCH_RUNS = 200  # runs that one query reads
@@ -88,7 +89,9 @@ class _Reader:
         """Read the runs in one query. If it fails, bisect them to find the damaged ones."""
         try:
             self._copy(version, columns, runs)
-        except duckdb.Error:
+        except duckdb.Error as error:
+            if is_full(error):
+                raise
             if len(runs) == 1:
                 [run] = runs
                 fault = find_fault(self._store / run.directory, version, columns, thorough=True)

@@ -149,7 +149,13 @@ def cause(error: OSError | duckdb.Error, store: Path) -> str | None:
         files = [file for file in (error.filename, error.filename2) if file]
         elsewhere = files and not any(Path(file).is_relative_to(store) for file in files)
         return None if elsewhere or error.errno not in CAUSES else error.strerror
-    text = str(error)
-    if "max_temp_directory_size" in text:  # its default is the free space of the disk
+    if is_full(error):
         return os.strerror(errno.ENOSPC)
-    return next((os.strerror(code) for code in CAUSES if os.strerror(code) in text), None)
+    return next((os.strerror(code) for code in CAUSES if os.strerror(code) in str(error)), None)
+
+
+def is_full(error: duckdb.Error) -> bool:
+    """Return whether DuckDB failed because a disk is full."""
+    # The default of this setting is the free space of the disk.
+    texts = (os.strerror(errno.ENOSPC), "max_temp_directory_size")
+    return any(text in str(error) for text in texts)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from ingest import sql
 from tests.builders.events import host, kernel, op
 from tests.command import Command
 from tests.conftest import Traces
+from tests.stores import is_at_rest
 
 DAMAGED, INTACT = "damaged", "intact"
 VIEWS = ("run_overview", "run_metrics", "step_parts", "advice", "trend")
@@ -165,8 +167,8 @@ def test_a_damaged_run_without_original_files_is_only_removed_on_request(
     assert traces.store.run_ids() == others
 
 
-@pytest.mark.parametrize("name", ["catalog.duckdb", "index.parquet", "schema"])
-def test_damaged_derived_files_are_written_again(
+@pytest.mark.parametrize("name", ["catalog.duckdb", "schema"])
+def test_a_damaged_catalog_is_written_again(
     name: str, store: ingest.Store, before: dict[str, int], command: Command
 ) -> None:
     for content in (None, b"", b"no database"):
@@ -195,6 +197,106 @@ def test_lost_and_damaged_empty_tables_are_written_again(
     _fill_with_zeros(empty / "events.parquet")
     assert command("check").code == 0
     assert rows(store.path) == before
+
+
+def _as_directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _as_dangling_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("nothing/nowhere")
+
+
+@pytest.mark.parametrize(
+    "damage", [_as_directory, _as_dangling_link, Path.unlink, _fill_with_zeros]
+)
+@pytest.mark.parametrize("name", ["index-*.parquet", "index.parquet", "listing.json"])
+def test_a_damaged_listing_or_index_is_written_again(
+    name: str,
+    damage: Callable[[Path], object],
+    store: ingest.Store,
+    before: dict[str, int],
+    command: Command,
+) -> None:
+    [file] = store.path.glob(name)
+    damage(file)
+    done = command("list")
+    assert (done.code, done.err) == (0, "")
+    assert rows(store.path) == before
+    assert is_at_rest(store.path)
+
+
+@pytest.mark.parametrize("damage", [_as_directory, _as_dangling_link])
+def test_a_damaged_lock_stops_only_writing_until_it_is_repaired(
+    damage: Callable[[Path], object],
+    store: ingest.Store,
+    before: dict[str, int],
+    command: Command,
+) -> None:
+    damage(store.path / ".lock")
+    assert rows(store.path) == before
+    assert command("check").code == 0
+    done = command("remove", DAMAGED)
+    assert done.code == 1
+    assert done.err == (
+        f"error: {store.path / '.lock'}: not a file to lock; run `ingest check --repair`\n"
+    )
+    assert command("check", "--repair").code == 0
+    assert command("remove", DAMAGED).code == 0
+    assert is_at_rest(store.path)
+
+
+@pytest.mark.parametrize(
+    "text", [100_000 * "[", '{"files": {"a": [Infinity, ""]}}', "[]", "\udc80"]
+)
+def test_a_manifest_that_is_not_one_damages_only_its_run(
+    text: str, directory: Path, store: ingest.Store, command: Command
+) -> None:
+    (directory / "manifest.json").write_text(text, errors="surrogateescape")
+    done = command("check")
+    assert done.code == 1
+    assert done.out.startswith(f"1 run intact\n{store.find_exactly(DAMAGED)}: manifest.json ")
+    assert command("check", "--repair").code == 0
+    assert command("check").out == "2 runs intact\n"
+
+
+def test_a_run_of_a_newer_version_is_read_but_not_changed(
+    directory: Path, store: ingest.Store, before: dict[str, int], command: Command
+) -> None:
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["options"]["owner"] = "somebody"
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+    assert command("check", "--remove").out == "2 runs intact\n"
+    assert command("upgrade").out == "all runs are up to date\n"
+    assert rows(store.path) == before
+    done = command("edit", DAMAGED, "--note", "n")
+    assert (done.code, done.err) == (
+        1,
+        f"error: {store.find(DAMAGED)}: a newer version of tracehouse wrote this run; "
+        "install that version to change it\n",
+    )
+
+
+def test_a_copied_run_whose_name_is_not_utf8_gets_one_that_is(
+    directory: Path, store: ingest.Store, command: Command
+) -> None:
+    version = store.path / "runs" / sql.schema_version()
+    shutil.copytree(directory, version / os.fsdecode(b"run_id=odd-\xff"))
+    done = command("list")
+    assert (done.code, done.err) == (0, "")
+    assert "odd-xff" in store.run_ids()
+    query = "SELECT count(*) FROM kernels GROUP BY run_id"
+    assert ingest.connect(store.path).execute(query).fetchall() == [(1,)] * 3
+
+
+@pytest.mark.parametrize("name", [b"back\\slash", b"odd-\xff"])
+def test_a_path_that_duckdb_would_misread_is_refused(name: bytes, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(name)
+    with pytest.raises(ingest.IngestError, match=r"a store's path (cannot contain|must be UTF-8)"):
+        ingest.Store(path)
+    assert not path.exists()
 
 
 def test_a_manifest_has_the_checksum_of_each_file(directory: Path) -> None:

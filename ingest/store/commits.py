@@ -6,7 +6,6 @@ derived from the listing, and the next process that opens the store makes up for
 
 import os
 import shutil
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import pairwise
@@ -15,7 +14,6 @@ from pathlib import Path
 import duckdb
 
 from ingest.store.disk import revisions
-from ingest.store.faults import StoreWarning
 from ingest.store.index import INDEX, NAME, index_path, is_indexed
 from ingest.store.indexing import write_index
 from ingest.store.leases import horizon_ns
@@ -26,14 +24,14 @@ from ingest.store.places import CURRENT, EMPTY, PREFIX, RUNS, link_path
 
 def commit(
     store: Path, work: Path, listing: Listing, rows: Mapping[str, Path] | None = None
-) -> Listing:
+) -> tuple[Listing, list[str]]:
     """Make `listing` the store's, and return it with the faults found meanwhile.
 
-    `work` is a work directory. `rows` maps ids of new runs to the files with their rows of the
-    index. The caller must hold the store's lock. Raise OSError if the listing cannot be written.
-    Warn with StoreWarning if what is derived from it cannot be.
+    Also return a message for each derived thing that could not be written. `work` is a work
+    directory. `rows` maps ids of new runs to the files with their rows of the index. The caller
+    must hold the store's lock. Raise OSError if the listing cannot be written.
     """
-    failed: list[str] = []  # said only if the commit succeeds
+    failed: list[str] = []
     with _derived(store, "the index", failed):
         if not is_indexed(store, listing):
             faults = write_index(work / INDEX, store, listing, rows)
@@ -44,11 +42,9 @@ def commit(
     sync_names(store)
     with _derived(store, "the links of runs", failed):
         publish(store, work, listing)
-    for message in failed:
-        warnings.warn(message, StoreWarning, stacklevel=3)
     with suppress(OSError):
         delete_unused(store, listing)
-    return listing
+    return listing, failed
 
 
 def put(source: Path, target: Path, work: Path) -> None:

@@ -13,6 +13,7 @@ removes a run (commits.py). Opening the store updates what is derived.
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -38,7 +39,7 @@ from ingest.store.commits import (
 )
 from ingest.store.creation import create
 from ingest.store.disk import adopted, described, found, new_revision_of
-from ingest.store.faults import OLD, Fault
+from ingest.store.faults import OLD, Fault, StoreWarning
 from ingest.store.index import is_indexed
 from ingest.store.listing import ListedRun, Listing, read_listing
 from ingest.store.locking import PREFIX, cause, locked, repair_lock, sweep, sync, work_directory
@@ -98,7 +99,8 @@ class Store:
             try:
                 with self.work_directory() as work, locked(self.path):
                     listing = found(self.path, read_listing(self.path), suspects)
-                    self._commit(work, adopted(self.path, listing, work))
+                    listing = adopted(self.path, listing, work)
+                    self._listing, _ = commit(self.path, work, listing)
             except StoreError:
                 keep(self.path, self._listing)
         elif deletable(self.path, self._listing):
@@ -224,7 +226,9 @@ class Store:
         self._commit(work, self._now().with_runs(run), {run_id: row} if row else None)
 
     def _commit(self, work: Path, listing: Listing, rows: dict[str, Path] | None = None) -> None:
-        self._listing = commit(self.path, work, listing, rows)
+        self._listing, failed = commit(self.path, work, listing, rows)
+        for message in failed:
+            warnings.warn(message, StoreWarning, stacklevel=4)
 
     def write_catalog(self) -> None:
         """Write the catalog file, if the store can be written."""

@@ -65,6 +65,9 @@ def rebuild_all(
     `progress` and closing the iterator work as in `add_all`.
     """
 
+    if not run_ids:  # the store may be read-only
+        return
+
     def build(run_id: str, threads: int | None, report: Callable[[int], None]) -> None:
         rebuild(store, run_id, threads, report)
 

@@ -324,6 +324,9 @@ def test_a_read_only_store_can_be_read_but_not_changed(
         done = command(*arguments, store=store)
         assert (done.code, done.out) == (1, "")
         assert done.err == f"error: {store}: cannot write to the store: Read-only file system\n"
+    for arguments in (["upgrade"], ["check", "--repair"]):
+        done = command(*arguments, store=store)
+        assert (done.code, done.err) == (0, "")
     assert command("add", small, store=mount / "new").err == (
         f"error: {mount / 'new'}: cannot create a store: Read-only file system\n"
     )

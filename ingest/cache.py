@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ingest.temporary import temporary_directory
+
 FILES = "files.json"  # the sizes of the other files
 UNUSED_DAYS = 30
 
@@ -30,8 +32,8 @@ def cached(name: str, version: str, write: Callable[[Path], None]) -> Iterator[P
             os.utime(directory)
         yield directory
         return
-    with TemporaryDirectory(prefix="tracehouse-") as temporary:
-        new = Path(temporary) / name
+    with temporary_directory() as temporary:
+        new = temporary / name
         new.mkdir()
         write(new)
         (new / FILES).write_text(json.dumps(_sizes(new)), encoding="utf-8")

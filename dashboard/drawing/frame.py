@@ -13,6 +13,6 @@ def show(address: str, title: str, height: int, key: str) -> None:
     Unlike with `st.iframe`, a new address adds no entry to the browser's history, so that Back
     leads to the previous page of the dashboard.
     """
-    component.load(HERE, "frame", "frame")(
-        key=key, data={"address": address, "title": title, "height": height}
+    component.load(HERE, "frame", "frame").draw(
+        key, data={"address": address, "title": title, "height": height}
     )

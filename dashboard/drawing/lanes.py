@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from dashboard.drawing import component, formatting
 
@@ -74,10 +73,10 @@ def draw(
 
     def zoomed() -> None:
         if on_zoom:
-            on_zoom(*st.session_state[key]["zoomed"])
+            on_zoom(*component.state(key)["zoomed"])
 
-    component.load(HERE, "lanes", "lanes")(
-        key=key,
+    component.load(HERE, "lanes", "lanes").draw(
+        key,
         data={
             "alt": alt,
             "file": file,

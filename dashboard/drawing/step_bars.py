@@ -1,11 +1,10 @@
 """The chart of a run's steps. A click picks a step, and a drag picks a range."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from dashboard.drawing import charts, colours, component, formatting
 
@@ -16,6 +15,7 @@ TICKS = 4
 
 
 def show(
+    numbers: Sequence[int],
     frame: pd.DataFrame,
     is_picked: Callable[[int], bool],
     on_pick: Callable[[int, int], None],
@@ -25,28 +25,29 @@ def show(
 ) -> None:
     """Draw a bar for each step, as high as its wall time. Steps that are not picked are faint.
 
-    `frame` has a row for each part of each step: step, part, is_idle, ns. `on_pick` is called with
-    the first and the last step that the user picks. A tall chart has an axis. A low chart of few
-    steps is only as wide as it needs to be.
+    `frame` has a row for each part of the steps `numbers`: step, part, is_idle, ns. A step without
+    a row takes no time. `on_pick` is called with the first and the last step that the user picks. A
+    tall chart has an axis. A low chart of few steps is only as wide as it needs to be.
     """
-    walls = frame.groupby("step")["ns"].sum()
+    walls = frame.groupby("step")["ns"].sum().reindex(numbers, fill_value=0)
     highest = max(1, int(walls.max()))
     order_of = {part: index for index, part in enumerate(colours.order(set(frame["part"])))}
     heights = _without_overlap(frame)
     heights = heights.assign(order=heights["part"].map(order_of)).sort_values(["step", "order"])
+    parts_of = {step: list(parts.itertuples()) for step, parts in heights.groupby("step")}
     steps = [
         {
-            "number": int(step),
-            "name": f"{int(step):,}",
-            "text": f"Step {int(step):,}: {formatting.duration(walls[step])}",
-            "isPicked": is_picked(int(step)),
-            "parts": [_part(part, walls[step]) for part in parts.itertuples()],
+            "number": step,
+            "name": f"{step:,}",
+            "text": f"Step {step:,}: {formatting.duration(walls[step])}",
+            "isPicked": is_picked(step),
+            "parts": [_part(part, walls[step]) for part in parts_of.get(step, [])],
         }
-        for step, parts in heights.groupby("step")
+        for step in numbers
     ]
     is_narrow = not is_tall and len(steps) <= FEW_STEPS
-    component.load(HERE, "steps", "steps")(
-        key=key,
+    component.load(HERE, "steps", "steps").draw(
+        key,
         data={
             "steps": steps,
             "highest": highest,
@@ -55,7 +56,7 @@ def show(
             "ticks": _ticks(highest) if is_tall else [],
         },
         width="content" if is_narrow else "stretch",
-        on_picked_change=lambda: on_pick(*st.session_state[key]["picked"]),
+        on_picked_change=lambda: on_pick(*component.state(key)["picked"]),
     )
 
 

@@ -164,7 +164,7 @@ def show(
         )
         for column in frame.columns
     ]
-    kept: Any = st.session_state.get(key)
+    kept = component.state(key)
     ticked = list(selected)
     if kept is not None and on_select is None:
         ticked = [row for row in kept["rows"] if row < len(frame)]
@@ -173,12 +173,12 @@ def show(
     count_key = f"{key}-ticks"  # key of the number of the user's ticks that `ticked` includes
 
     def ticked_others() -> None:
-        if on_select and (event := st.session_state[key]["ticked"]) is not None:
+        if on_select and (event := component.state(key)["ticked"]) is not None:
             st.session_state[count_key] = event["count"]
             on_select([names.index(name) for name in event["ids"] if name in names])
 
-    component.load(HERE, "table", "grid")(
-        key=key,
+    component.load(HERE, "table", "grid").draw(
+        key,
         data={
             "columns": columns,
             "select": select,

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 def browser() -> None:
     """Draw a searchable list of relations. An entry opens to show its columns."""
-    component.load(HERE, "schema", "schema")(key="schema", data={"groups": _groups()})
+    component.load(HERE, "schema", "schema").draw("schema", data={"groups": _groups()})
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from dashboard import data
+from dashboard.drawing import component
 from dashboard.query import Query
 
 MAX_LINK_LENGTH = 6_000  # characters of a query that browsers and proxies accept in a URL
@@ -62,7 +63,7 @@ def show(queries: Mapping[str, Query], name: str, files: str = "") -> None:
         for tab, (what, query) in zip(tabs, queries.items(), strict=True):
             with tab:
                 _query(query, f"{name}-{what}" if len(queries) > 1 else name, files)
-        _link()(key=f"link-{name}")
+        _link().draw(f"link-{name}")
 
 
 def _query(query: Query, name: str, files: str) -> None:
@@ -107,11 +108,7 @@ def downloads(formats: Mapping[str, Callable[[], Any]], name: str, files: str = 
 
 
 @cache
-def _link() -> Any:
+def _link() -> component.Component:
     """Return the component of a button that copies the page's current URL."""
-    return st.components.v2.component(
-        "tracehouse_link",
-        html='<button type="button" class="link">Copy the link to this page</button>',
-        css=LINK_STYLE,
-        js=LINK,
-    )
+    button = '<button type="button" class="link">Copy the link to this page</button>'
+    return component.define("link", button, LINK, LINK_STYLE)

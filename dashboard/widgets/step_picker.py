@@ -169,6 +169,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         charts.legend_of(set(frame["part"][frame["ns"] > 0]))
     with st.container(horizontal=True, vertical_alignment="center"):
         step_bars.show(
+            shown,
             frame,
             steps.has,
             lambda first, last: choose(str(first) if first == last else f"{first}-{last}"),

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 import ingest
 from dashboard import data
+from dashboard.drawing import component
 from dashboard.query import Query, call, select
 from dashboard.widgets import menu, timeline_chart, zoom
 from dashboard.widgets.view import View
@@ -61,7 +62,7 @@ def show(view: View, more: Strips | None = None) -> None:
     queries = _queries(view, start_ns + since, start_ns + until)
     above = more.queries(view, start_ns + since, start_ns + until) if more else {}
     queries |= above
-    _scroller()(key="timeline-scroller", data={"gap": st.query_params.get(zoom.GAP)})
+    _scroller().draw("timeline-scroller", data={"gap": st.query_params.get(zoom.GAP)})
     menu.heading("Timeline", queries, "timeline", files=view.files)
     frames = {what: data.rows(query) for what, query in queries.items()}
     text = described(view, (since, until), of_steps, whole)
@@ -111,13 +112,10 @@ def show(view: View, more: Strips | None = None) -> None:
 
 
 @cache
-def _scroller() -> Any:
+def _scroller() -> component.Component:
     """Return the component that scrolls to the timeline when a gap is selected below it."""
-    return st.components.v2.component(
-        "tracehouse_scroller",
-        html='<div class="top" style="scroll-margin-top: 1rem"></div>',
-        js=SCROLL,
-    )
+    top = '<div class="top" style="scroll-margin-top: 1rem"></div>'
+    return component.define("scroller", top, SCROLL)
 
 
 def described(view: View, visible: tuple[int, int], of_steps: tuple[int, int], whole: int) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import duckdb
@@ -18,6 +17,7 @@ from ingest.cli.analyzed import Analysis, Choice
 from ingest.errors import QueryError
 from ingest.store.connection import connect, read
 from ingest.store.store import Store
+from ingest.temporary import temporary_directory
 from ingest.terminal import StoreOption, open_store
 from ingest.units import printable
 
@@ -204,7 +204,7 @@ def _opened(run: str, store: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConne
         run_id = opened.find(run)
         yield connect(opened), run_id
         return
-    with TemporaryDirectory(prefix="tracehouse-") as directory:
-        temporary = Store(Path(directory))
+    with temporary_directory() as directory:
+        temporary = Store(directory)
         added = temporary.add(Path(run))
         yield connect(temporary), added.run_id

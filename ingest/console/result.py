@@ -123,6 +123,8 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def _fits_parquet(kind: pa.DataType) -> bool:
+    if pa.types.is_map(kind) and pa.types.is_null(kind.key_type):  # the type of `MAP {}`
+        return False
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):
         fields = [kind.field(index) for index in range(kind.num_fields)]
         return bool(fields) and all(_fits_parquet(field.type) for field in fields)

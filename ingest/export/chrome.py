@@ -15,6 +15,7 @@ from ingest.errors import MissingError
 from ingest.export.crossing import crossing, possible
 from ingest.export.stretches import EVER, Interval
 from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
+from ingest.terminal import plain
 
 BATCH_ROWS = 20_000
 SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`
@@ -122,7 +123,7 @@ def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Interval], base
         "baseTimeNanoseconds": base_ns,
     }
     recorded = [
-        json.loads(metadata)
+        plain(json.loads(metadata))
         for part in parts
         for (metadata,) in connection.execute(
             "SELECT metadata FROM sources "

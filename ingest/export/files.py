@@ -2,12 +2,13 @@
 
 import gzip
 import os
-import uuid
 from collections.abc import Iterable
-from io import BufferedWriter
+from contextlib import nullcontext
 from pathlib import Path
+from typing import BinaryIO
 
 from ingest.errors import OutputError
+from ingest.temporary import temporary_file
 
 FASTEST = 1  # gzip's level; higher levels take several times as long and save a few percent
 
@@ -24,18 +25,18 @@ def write_atomically(file: Path, parts: Iterable[bytes]) -> None:
     if target.exists() and not target.is_file():
         kind = "is a directory" if target.is_dir() else "is not a regular file"
         raise OutputError(f"{file}: {kind}")
-    temporary = target.with_name(f".tracehouse-{uuid.uuid4().hex[:12]}")
+    is_compressed = target.suffix.lower() == ".gz"
     try:
-        try:
-            with _opened(temporary, target.suffix.lower() == ".gz") as stream:
+        with temporary_file(target.parent) as (temporary, stream):
+            with _compressed(stream) if is_compressed else nullcontext(stream) as written:
                 for part in parts:
-                    stream.write(part)
+                    written.write(part)
+            stream.flush()
+            os.fsync(stream.fileno())  # network file systems may report a full disk only now
             os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"{file}: cannot be written: {error.strerror or error}") from error
 
 
-def _opened(file: Path, is_compressed: bool) -> gzip.GzipFile | BufferedWriter:
-    return gzip.open(file, "wb", compresslevel=FASTEST) if is_compressed else file.open("wb")
+def _compressed(stream: BinaryIO) -> gzip.GzipFile:
+    return gzip.GzipFile("", "wb", FASTEST, stream)

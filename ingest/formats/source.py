@@ -1,6 +1,6 @@
 """Input files of a run, and their warnings."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,6 +91,16 @@ class Source:
     def has_events(self) -> bool:
         """Whether the file has rows in table `events`."""
         return self.is_profile and self.format is not None and self.format.has_events
+
+    def copy(self) -> "Source":
+        """Return a copy that can be changed separately."""
+        return replace(
+            self,
+            other=dict(self.other),
+            dropped=dict(self.dropped),
+            coded_warnings=list(self.coded_warnings),
+            metadata=dict(self.metadata),
+        )
 
     def summary(self) -> str:
         """Return one line for people: events, MB, seconds, rows and warnings."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from ingest.errors import ProfileError
 from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
+from ingest.formats.failure import is_of_a_file, sentence
 from ingest.formats.io import sha256
 from ingest.inputs import run_json
 from ingest.inputs.copies import skip_copies
@@ -162,6 +163,12 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
         return source
     except ProfileError as error:
         fault = str(error).removeprefix(f"{file}: ")
+    except Exception as error:
+        if not is_of_a_file(error, file):
+            raise
+        source.kind, source.format = "other", None
+        source.fail(sentence(file, error))
+        return source
     if fault and (TRACE_NAME.search(file.name) or not directory):
         source.fail(f"{file}: {fault}")
     elif source.kind == "other":

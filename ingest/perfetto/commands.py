@@ -2,7 +2,6 @@
 
 import os
 import socket
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import typer
 
 from ingest.errors import OutputError, ProfileError
 from ingest.formats import FORMATS, recognise
+from ingest.temporary import temporary_directory
 from ingest.terminal import StoreOption, open_store, results
 
 PIECE_BYTES = 1 << 20
@@ -64,7 +64,7 @@ def open_trace(
 
         else:
             if file.is_file():
-                directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="tracehouse-"))
+                directory = stack.enter_context(temporary_directory())
                 opened = Store(directory)
                 run_id = opened.add(file).run_id
             else:

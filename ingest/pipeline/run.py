@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import duckdb
 from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats import Source, SourceWarning, Staging
+from ingest.formats.failure import is_of_a_file
 from ingest.inputs import (
     RunInput,
     device_name,
@@ -24,6 +26,7 @@ from ingest.inputs import (
     world_size,
 )
 from ingest.pipeline.build import build
+from ingest.pipeline.containment import FilesError, without_bad_files
 from ingest.pipeline.parquet import write_tables
 from ingest.pipeline.scratch import open_scratch
 from ingest.redaction import redact, redact_paths, redact_secrets
@@ -76,26 +79,30 @@ def write_run(
     with the bytes of all files read so far. `added_at`: when the run was added, UTC; None means
     now.
 
-    A file that cannot be read becomes a source with status `failed`. Raise ProfileError if no
-    profile can be read.
+    A file that cannot be loaded becomes a source with status `failed`. Raise ProfileError if no
+    profile can be loaded.
     """
-    scratch = directory.with_name(directory.name + ".scratch")
     is_small = run.bytes <= SMALL_BYTES
     workers = min(threads or os.cpu_count() or 1, WORKERS) if is_small else 1
-    config: dict[str, Any] = {
-        "memory_limit": MEMORY_LIMIT,
-        "preserve_insertion_order": False,
-        "temp_directory": f"{scratch}.spill",
-    }
+    config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "preserve_insertion_order": False}
     if threads:
         config["threads"] = threads
-    with open_scratch(scratch, **config) as connection:
-        stage_run(connection, run, options, added_at or utc_now(), progress)
-        empty = build(connection, workers)
-        _read_warnings(connection, run.sources)
-        write_tables(connection, directory, empty, index_row, workers)
-        named = connection.execute("SELECT name FROM staged_run").fetchall()
-    return str(named[0][0]) if named else ""
+    attempts = count()
+
+    def write(run: RunInput) -> str:
+        for file in directory.iterdir():  # of an attempt that failed
+            file.unlink()
+        scratch = directory.with_name(f"{directory.name}.scratch{next(attempts)}")
+        spill = f"{scratch}.spill"
+        with open_scratch(scratch, temp_directory=spill, **config) as connection:
+            stage_run(connection, run, options, added_at or utc_now(), progress)
+            empty = build(connection, workers)
+            _read_warnings(connection, run.sources)
+            write_tables(connection, directory, empty, index_row, workers)
+            named = connection.execute("SELECT name FROM staged_run").fetchall()
+        return str(named[0][0]) if named else ""
+
+    return without_bad_files(run, write)
 
 
 def stage_run(
@@ -107,8 +114,9 @@ def stage_run(
 ) -> None:
     """Fill the staged tables of a scratch database from the files of a run.
 
-    Secrets and paths are redacted as `options` say. The other arguments and errors are those of
-    `write_run`.
+    Secrets and paths are redacted as `options` say. Files with the status `failed` are not read.
+    Raise ProfileError if no profile can be read, and FilesError if readers raise other exceptions.
+    The other arguments are those of `write_run`.
     """
     _stage(Staging(connection, run.sources), run, progress)
     if options.redact_paths:
@@ -132,9 +140,11 @@ def utc_now() -> datetime:
 
 def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
     profiles = [(file, file.format) for file in run.sources if file.format and file.is_profile]
+    unread = [(file, format_) for file, format_ in profiles if file.status != "failed"]
     failures: list[ProfileError] = []
+    errors: dict[int, Exception] = {}
     read_bytes = 0
-    for source, format_ in profiles:
+    for source, format_ in unread:
         began = time.perf_counter()
         try:
             format_.load(source, staging, partial(_report, progress, read_bytes))
@@ -142,9 +152,18 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
         except ProfileError as error:
             failures.append(error)
             source.fail(str(error))
+        except Exception as error:
+            if not is_of_a_file(error, source.path):
+                raise
+            errors[source.source_id] = error.with_traceback(None)
+            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
+                break  # the database cannot be used any more
         read_bytes += source.bytes or 0
-    if failures and len(failures) == len(profiles):
-        raise failures[0]
+    if errors:
+        raise FilesError(errors)
+    if profiles and all(source.status == "failed" for source, _ in profiles):
+        reasons = (source.message("unreadable") for source, _ in profiles)
+        raise failures[0] if failures else ProfileError(next(filter(None, reasons), ""))
     for source, description in run.descriptions:
         stage_compilations(source, description, staging)
     stage_ranks(staging.connection, run.sources)

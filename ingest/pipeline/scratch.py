@@ -8,13 +8,13 @@ import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 
 from ingest import sql
 from ingest.cache import cached
+from ingest.temporary import temporary_directory
 
 TEMPLATE = "scratch.duckdb"
 INDEX_ROW = "index_row"  # the view of the run's row of the store's index
@@ -29,9 +29,9 @@ def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
         with cached("scratch", template_version(), _write_template) as directory:
             return _copied(directory, file, config)
     except (duckdb.Error, FileNotFoundError):  # the cached template is damaged or was deleted
-        with TemporaryDirectory(prefix="tracehouse-") as directory:
-            _write_template(Path(directory))
-            return _copied(Path(directory), file, config)
+        with temporary_directory() as directory:
+            _write_template(directory)
+            return _copied(directory, file, config)
 
 
 def _copied(directory: Path, file: Path, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:

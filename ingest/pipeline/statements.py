@@ -50,3 +50,5 @@ class Statements:
             for cursor in self._cursors:
                 cursor.interrupt()
         self._pool.shutdown()
+        for cursor in self._cursors:
+            cursor.close()

@@ -19,6 +19,7 @@ from ingest.formats.json_text import (
     without_lone_surrogates,
 )
 from ingest.formats.kineto.backslashes import PLACEHOLDER, LiteralContent, escaped
+from ingest.formats.kineto.long_events import end_of
 
 EVENT_LIMIT = 16 << 20
 WINDOW_BYTES = 4 << 10
@@ -108,7 +109,7 @@ def _event(content: Content, position: int) -> Found | None:
     """Return the event, or other JSON value, at `position`, or None if there is no valid JSON.
 
     Read more and more text until the value is complete. If more text does not change the error,
-    the text is not valid JSON.
+    the text is not valid JSON. Nothing is kept of an event longer than EVENT_LIMIT.
     """
     size, before = WINDOW_BYTES, ""
     while True:
@@ -119,8 +120,10 @@ def _event(content: Content, position: int) -> Found | None:
             break
         except JSONDecodeError as error:
             is_final = str(error) == before and not error.msg.startswith("Unterminated")
-            if is_final or len(text) < size or size >= EVENT_LIMIT:
+            if is_final or len(text) < size:
                 return None
+            if size >= EVENT_LIMIT:
+                return _long_event(content, position, text)
             before = str(error)
             size *= 8
         except (ValueError, RecursionError):  # a number or a depth that Python cannot read
@@ -128,14 +131,33 @@ def _event(content: Content, position: int) -> Found | None:
                 return None
             if length := closing(text):
                 return Found(position, position + length, *_repaired(content, text[:length]))
-            if len(text) < size or size >= EVENT_LIMIT:
+            if len(text) < size:
                 return None
+            if size >= EVENT_LIMIT:
+                return _long_event(content, position, text)
             size *= 8
     if not _is_event(value):
         # A stray quote between events may begin a string, but hardly one before a comma.
         is_element = AFTER_ELEMENT.match(text, length)
         return Found(position, position + length, reason=NOT_EVENT) if is_element else None
     return Found(position, position + length, *_repaired(content, text[:length]))
+
+
+def _long_event(content: Content, position: int, start: str) -> Found | None:
+    """Return the event at `position`, which begins with the valid text `start`.
+
+    Return None if it does not end, or if an event begins inside it: its end is then damaged.
+    """
+    if not EVENT_START.match(start):
+        return None
+    for inside in islice(EVENT_START.finditer(start, 1), MAX_TRIES):
+        try:
+            if _is_event(FRUGAL.raw_decode(start, inside.start())[0]):
+                return None
+        except (ValueError, RecursionError):
+            continue
+    end = end_of(content, position)
+    return Found(position, end, reason=TOO_LONG) if end else None
 
 
 def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
@@ -214,8 +236,7 @@ def _damage(content: Content, position: int, end: int, is_end: IsEnd) -> Found:
             if is_end(position + bracket.start(), True):
                 following = position + bracket.start()
                 break
-    reason = TOO_LONG if following - position > EVENT_LIMIT else NOT_JSON
-    return Found(position, following, reason=reason)
+    return Found(position, following, reason=NOT_JSON)
 
 
 def _is_event(value: Any) -> bool:

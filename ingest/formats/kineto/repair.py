@@ -176,7 +176,7 @@ class Repair:
             self._damage = self._damage._replace(end=found.end)
             return
         self._end_damage()
-        if found.reason == NOT_EVENT:
+        if found.reason in (NOT_EVENT, TOO_LONG):
             self._count(found.reason, 1, found.start)
         else:
             self._damage = found

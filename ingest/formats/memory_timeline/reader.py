@@ -16,6 +16,7 @@ CATEGORIES = (
     "AUTOGRAD_DETAIL", "unknown",
 )  # fmt: skip
 LONGEST = 2 << 30  # bytes of JSON: 50 million actions
+MOST_BYTES = 1 << 50  # of one action; sums of larger ones would overflow
 SCHEMA = pa.schema(
     [
         ("time_ns", pa.int64()),
@@ -73,5 +74,7 @@ def _action(path: Path, number: int, row: Any, first: int) -> tuple[int | None, 
         raise ProfileError(
             f"{path}: row {number:,}: unknown action {action} or category {category}"
         )
+    if abs(change_bytes) > MOST_BYTES:
+        raise ProfileError(f"{path}: row {number:,} has an impossible size: {change_bytes:,} bytes")
     named = ACTIONS[action - first]
     return None if time_ns < 0 else time_ns, named, change_bytes, CATEGORIES[category]

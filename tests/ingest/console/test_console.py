@@ -224,6 +224,9 @@ ODD_VALUES = [
     ("[1::UHUGEINT]", "[1]"),
     ("'nan'::DOUBLE", "nan"),
     ("TRUE", "true"),
+    ("MAP {}", "{}"),
+    ("[MAP {}]", "[{}]"),
+    ("{'a': MAP {'b': MAP {}}}", '{"a":{"b":{}}}'),
 ]
 
 

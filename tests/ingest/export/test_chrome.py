@@ -536,3 +536,32 @@ def test_a_run_without_a_trace_is_an_error(
     done = command("export", "state_only", "--chrome", tmp_path / "none.json", store=store)
     assert done.code == 1
     assert "the run has no trace" in done.err
+
+
+def strict(text: str) -> Any:
+    """Parse JSON without NaN and Infinity, which Python accepts."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"not JSON: {constant}")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_numbers_that_json_lacks_are_null(command: Command, traces: Traces) -> None:
+    nan, inf = float("nan"), float("inf")
+    copies = [
+        kernel(
+            "Memcpy HtoD", 10 + at, 20, "gpu_memcpy", 0, 7 + at, **{"memory bandwidth (GB/s)": x}
+        )
+        for at, x in enumerate((1e308, 1e308, inf, nan))
+    ]
+    counter = op("mine", 12, ph="C", args={"value": -inf})
+    file = traces.write([*copies, counter], "odd", more={"x": nan}, deviceProperties=[{"id": inf}])
+    file.write_text(file.read_text().replace('"x": NaN', '"x": 1e999'))
+    traces.store.add(file)
+    exported = strict(command("export", "odd", "--chrome", "-").out)
+    assert (exported["more"], exported["deviceProperties"]) == ({"x": None}, [{"id": None}])
+    events = exported["traceEvents"]
+    values = [each["args"]["GB/s"] for each in events if "GB/s" in each.get("args", {})]
+    assert values == [1e308, None, None, 0]  # their sum is infinite
+    assert [each["args"] for each in events if each.get("name") == "mine"] == [{"value": None}]

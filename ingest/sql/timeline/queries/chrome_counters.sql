@@ -96,7 +96,7 @@ counters AS (
         concat('device ', device, ', ', replace(copy, 'Memcpy ', '')) AS name,
         'GB/s' AS counted,
         time_ns,
-        round(gb_per_s, 6)::VARCHAR AS value
+        if(isfinite(gb_per_s), round(gb_per_s, 6)::VARCHAR, 'null') AS value
     FROM copies
     UNION ALL
     SELECT

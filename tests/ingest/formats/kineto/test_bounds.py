@@ -23,6 +23,21 @@ def test_only_an_extremely_large_event_is_dropped(size: int, load: Load) -> None
     assert source.metadata["traceName"] == "t"
 
 
+def test_an_extremely_large_last_event_is_counted(load: Load) -> None:
+    texts = ["x" * (17 << 20), [{"id": number, "text": '\\"]}' * 300} for number in range(20_000)]]
+    events = (json.dumps(op("long", args={"values": text})) for text in texts)
+    for source in load(*(f'{{"traceEvents": [{A}, {event}], "z": 1}}' for event in events)):
+        assert (source.status, source.events, source.complete) == ("ok", 2, 1)
+        assert source.dropped == {"longer than 16 MiB": 1}
+        assert source.metadata["z"] == 1
+
+
+def test_an_extremely_large_event_that_the_file_cuts_off_is_lost(load: Load) -> None:
+    long = json.dumps(op("long", args={"text": "x" * (17 << 20)}))
+    [source] = load(f'{{"traceEvents": [{A}, {long[:-20]}')
+    assert (source.status, source.events, source.complete) == ("truncated", 1, 1)
+
+
 def test_a_decompression_bomb_is_refused_and_other_files_kept(
     store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,13 @@ def cause(error: Exception, directory: Path | None = None) -> str | None:
         return None if elsewhere or error.errno not in CAUSES else error.strerror
     if not isinstance(error, duckdb.Error):
         return None
-    text = str(error)
-    if "max_temp_directory_size" in text:  # its default is the free space of the disk
+    if is_full(error):
         return os.strerror(errno.ENOSPC)
-    return next((os.strerror(code) for code in CAUSES if os.strerror(code) in text), None)
+    return next((os.strerror(code) for code in CAUSES if os.strerror(code) in str(error)), None)
+
+
+def is_full(error: duckdb.Error) -> bool:
+    """Return whether DuckDB failed because a disk is full."""
+    # The default of this setting is the free space of the disk.
+    texts = (os.strerror(errno.ENOSPC), "max_temp_directory_size")
+    return any(text in str(error) for text in texts)

@@ -3,7 +3,12 @@
 store.py       Store: adds, finds and removes runs
 creation.py    the files of a new store
 connection.py  connect: a DuckDB connection with all tables and views of a store
-places.py      the directories of the runs
+places.py      the paths of a store's files
+listing.py     the file that names the runs
+inventory.py   finding the runs on the disk, where the listing is not current
+commits.py     making a listing the store's, and what is derived from it
+reading.py     the files that a transaction reads
+leases.py      leases of readers, so that no file is deleted too early
 manifest.py    a run's manifest: its origin, versions and file checksums
 faults.py      detection and description of damaged runs
 tables.py      queries for the tables of runs of any version

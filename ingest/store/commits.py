@@ -13,12 +13,13 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.store.disk import revisions
+from ingest.disk import cause
 from ingest.store.index import INDEX, NAME, index_path, is_indexed
 from ingest.store.indexing import write_index
+from ingest.store.inventory import revisions
 from ingest.store.leases import horizon_ns
 from ingest.store.listing import LISTING, Listing
-from ingest.store.locking import cause, sync_names
+from ingest.store.locking import sync_names
 from ingest.store.places import CURRENT, EMPTY, PREFIX, RUNS, link_path
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
+from ingest.disk import is_full
 from ingest.store.faults import Fault, find_fault
 from ingest.store.index import INDEX, STATE, VERSION, read_index
 from ingest.store.listing import ListedRun, Listing
-from ingest.store.locking import is_full
 from ingest.store.tables import Columns, columns_of, table_rows
 
 BATCH_RUNS = 200  # runs that one query reads

@@ -19,14 +19,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import duckdb
-
 from ingest.errors import StoreError
 
 LOCK = ".lock"
 PREFIX = ".work-"
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK}
-CAUSES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
@@ -141,21 +138,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def cause(error: OSError | duckdb.Error, store: Path) -> str | None:
-    """Return the system's reason why the store could not be written, or None for other errors."""
-    if isinstance(error, OSError):
-        files = [file for file in (error.filename, error.filename2) if file]
-        elsewhere = files and not any(Path(file).is_relative_to(store) for file in files)
-        return None if elsewhere or error.errno not in CAUSES else error.strerror
-    if is_full(error):
-        return os.strerror(errno.ENOSPC)
-    return next((os.strerror(code) for code in CAUSES if os.strerror(code) in str(error)), None)
-
-
-def is_full(error: duckdb.Error) -> bool:
-    """Return whether DuckDB failed because a disk is full."""
-    # The default of this setting is the free space of the disk.
-    texts = (os.strerror(errno.ENOSPC), "max_temp_directory_size")
-    return any(text in str(error) for text in texts)

@@ -5,12 +5,13 @@ process, these are functions of `VisibleFiles`, which DuckDB calls when it binds
 statement sees each run whole or not at all.
 """
 
+import atexit
 import os
 import threading
 import time
 from collections import OrderedDict
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import duckdb
 
@@ -20,11 +21,14 @@ from ingest.store.leases import DELAY_SECONDS, take_lease
 from ingest.store.listing import LISTING, Listing, read_listing
 from ingest.store.places import empty_directory
 from ingest.store.template import copy_empty
+from ingest.temporary import temporary_directory
 
 Signature = tuple[int, int, int] | None
 
 _read: dict[Path, tuple[Signature, Listing | None]] = {}
-_private: list[TemporaryDirectory[str]] = []
+_private: list[Path] = []
+_at_exit = ExitStack()
+atexit.register(_at_exit.close)
 _private_lock = threading.Lock()
 
 
@@ -47,8 +51,7 @@ def keep(store: Path, listing: Listing) -> None:
 
 def index_of(store: Path, listing: Listing) -> Path | None:
     """Return the file with the index of a listing, or None if there is none yet."""
-    places = [store, *(Path(directory.name) for directory in _private)]
-    files = (index_path(place, listing) for place in places)
+    files = (index_path(place, listing) for place in (store, *_private))
     return next((file for file in files if file.is_file()), None)
 
 
@@ -66,8 +69,8 @@ def private_directory() -> Path:
     """Return the temporary directory of this process, for what a store cannot keep."""
     with _private_lock:
         if not _private:
-            _private.append(TemporaryDirectory(prefix="tracehouse-"))
-    return Path(_private[0].name)
+            _private.append(_at_exit.enter_context(temporary_directory()))
+    return _private[0]
 
 
 class VisibleFiles:

@@ -24,6 +24,7 @@ from typing import Any
 import duckdb
 
 from ingest import sql
+from ingest.disk import cause
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
@@ -38,11 +39,11 @@ from ingest.store.commits import (
     is_published,
 )
 from ingest.store.creation import create
-from ingest.store.disk import adopted, described, found, new_revision_of
 from ingest.store.faults import OLD, Fault, StoreWarning
 from ingest.store.index import is_indexed
+from ingest.store.inventory import adopted, described, found, new_revision_of
 from ingest.store.listing import ListedRun, Listing, read_listing
-from ingest.store.locking import PREFIX, cause, locked, repair_lock, sweep, sync, work_directory
+from ingest.store.locking import PREFIX, locked, repair_lock, sweep, sync, work_directory
 from ingest.store.manifest import Manifest, checksums
 from ingest.store.places import RUNS
 from ingest.store.reading import keep, visible

@@ -207,7 +207,7 @@ def test_unredacted_leftovers_of_a_killed_add_are_private_and_swept(
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"traceEvents": 100_000 * [event]}))  # too large for memory alone
     process = start("add", trace, "--store", store)
-    until(lambda: list(store.glob(".work-*/run.scratch")), process)
+    until(lambda: list(store.glob(".work-*/run.scratch*")), process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     left = list(store.glob(".work-*"))

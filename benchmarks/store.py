@@ -66,6 +66,7 @@ def build(store: ingest.Store, runs: int) -> None:
     with duckdb.connect() as connection:
         for number in range(len(store.run_ids()) - len(first), runs - len(first)):
             _copy(store, connection, first[number % len(first)], number)
+    store.refresh()
 
 
 def _copy(
@@ -73,7 +74,7 @@ def _copy(
 ) -> None:
     name = f"{run.rpartition('-')[0]}-{number:05}"
     source = store.run_path(run)
-    target = source.with_name(f"run_id={name}-copy")
+    target = store.path / "runs" / sql.schema_version() / f"run_id={name}-copy"
     labelled = ("runs.parquet", "run_overview.parquet")
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(*labelled))
     for file in labelled:
@@ -161,7 +162,7 @@ def main() -> None:
         for measure in (measure_queries, measure_commands)
         for what, limit, taken in measure(store.path, run, args.times)
     ]
-    files = list(store.path.rglob("*.parquet"))
+    files = list((store.path / "revisions").rglob("*.parquet"))
     megabytes = sum(path.stat().st_size for path in files) / 1e6
     print(f"{len(store.run_ids()):,} runs, {len(files):,} files, {megabytes:,.0f} MB")
     columns = ("seconds for", "limit", "median", "fastest")

@@ -11,7 +11,7 @@ import duckdb
 import ingest
 from ingest import sql
 from ingest.sql.versions import PACKAGES
-from ingest.store.index import INDEX, VERSION
+from ingest.store.index import INDEX, VERSION, index_version
 from tests.kept_directories import KeptDirectories
 from tests.stores import locked
 
@@ -154,7 +154,7 @@ def _link(store: ingest.Store, directories: list[Path]) -> list[str]:
     merged = store.path.with_name(f"{store.path.name}.{INDEX}")
     duckdb.execute(
         f"COPY (FROM read_parquet($1) ORDER BY run_id) TO '{merged}' "
-        f"(COMPRESSION zstd, KV_METADATA {{{VERSION}: '{sql.index_version()}'}})",
+        f"(COMPRESSION zstd, KV_METADATA {{{VERSION}: '{index_version()}'}})",
         [indexes],
     )
     merged.replace(store.path / INDEX)  # so that the store need not read the runs

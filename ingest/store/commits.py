@@ -16,7 +16,7 @@ import duckdb
 from ingest.disk import cause
 from ingest.store.index import INDEX, NAME, index_path, is_indexed
 from ingest.store.indexing import write_index
-from ingest.store.inventory import revisions
+from ingest.store.inventory import published, revisions
 from ingest.store.leases import horizon_ns
 from ingest.store.listing import LISTING, Listing
 from ingest.store.locking import sync_names
@@ -63,9 +63,9 @@ def publish(store: Path, work: Path, listing: Listing) -> None:
         link_path(store, run.version, run.run_id): store / run.directory
         for run in listing.readable()
     }
-    for link in links(store):
-        if link not in wanted:
-            link.unlink()
+    for _, entry, is_ours in list(published(store)):
+        if is_ours and Path(entry.path) not in wanted:
+            os.unlink(entry.path)
     for link, directory in wanted.items():
         _link(link, Path(os.path.relpath(directory, link.parent)), work)
     index = index_path(store, listing)
@@ -76,18 +76,9 @@ def publish(store: Path, work: Path, listing: Listing) -> None:
 
 def is_published(store: Path, listing: Listing) -> bool:
     """Return whether the links of the store are those of the runs of the listing."""
-    wanted = {link_path(store, run.version, run.run_id) for run in listing.readable()}
-    index = (store / INDEX).resolve()
-    return wanted == set(links(store)) and index.name == index_path(store, listing).name
-
-
-def links(store: Path) -> Iterator[Path]:
-    """Yield the links to runs."""
-    for directory in (store / RUNS, *(store / RUNS).iterdir()):
-        if directory.is_dir() and not directory.name.startswith(PREFIX):
-            for entry in os.scandir(directory):
-                if entry.name.startswith(PREFIX) and entry.is_symlink():
-                    yield Path(entry.path)
+    wanted = {(run.version, f"{PREFIX}{run.run_id}") for run in listing.readable()}
+    links = {(version, entry.name) for version, entry, is_ours in published(store) if is_ours}
+    return wanted == links and _leads_to(store / INDEX, index_path(store, listing).name)
 
 
 def delete_unused(store: Path, listing: Listing) -> None:
@@ -120,7 +111,7 @@ def deletable(store: Path, listing: Listing) -> list[Path]:
 
 def _unused_revisions(store: Path, listing: Listing) -> list[Path]:
     used = {os.path.dirname(run.directory) for run in listing.runs.values()}
-    return [path for _, path in revisions(store) if str(path.relative_to(store)) not in used]
+    return [store / path for _, path in revisions(store) if path not in used]
 
 
 def _changed_ns(path: Path) -> int:

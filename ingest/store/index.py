@@ -21,9 +21,14 @@ VERSION = "index_version"
 STATE = {"run_id": "VARCHAR", "content": "VARCHAR"}  # the columns other than indexed relations
 
 
+def index_version() -> str:
+    """Return a digest of the definition of the index."""
+    return sql.digest([sql.index_version(), *STATE])
+
+
 def index_path(directory: Path, listing: Listing) -> Path:
     """Return the path in `directory` of the index of the runs in a listing."""
-    return directory / NAME.format(sql.digest([sql.index_version(), listing.digest()]))
+    return directory / NAME.format(sql.digest([index_version(), listing.digest()]))
 
 
 def is_indexed(directory: Path, listing: Listing) -> bool:
@@ -39,11 +44,14 @@ def read_index(file: Path) -> dict[str, str] | None:
     """
     try:
         with pq.ParquetFile(file) as index:
-            written_by = (index.metadata.metadata or {}).get(VERSION.encode(), b"").decode()
+            if (index.metadata.metadata or {}).get(
+                VERSION.encode(), b""
+            ).decode() != index_version():
+                return None
             columns = index.read([*STATE]).to_pydict().values()
     except (OSError, ValueError, KeyError):  # pyarrow's errors derive from these
         return None
-    return dict(zip(*columns, strict=True)) if written_by == sql.index_version() else None
+    return dict(zip(*columns, strict=True))
 
 
 def relation_rows(relation: str, index: str) -> str:

@@ -8,7 +8,7 @@ import duckdb
 from ingest import sql
 from ingest.disk import is_full
 from ingest.store.faults import Fault, find_fault
-from ingest.store.index import INDEX, STATE, VERSION, read_index
+from ingest.store.index import INDEX, STATE, VERSION, index_version, read_index
 from ingest.store.listing import ListedRun, Listing
 from ingest.store.tables import Columns, columns_of, table_rows
 
@@ -58,7 +58,7 @@ def write_index(
         connection.execute(
             f"COPY (FROM (SELECT {state}) LEFT JOIN ({rows}) USING (run_id) ORDER BY run_id) "
             f"TO {sql.literal(target)} (FORMAT parquet, COMPRESSION zstd, "
-            f"KV_METADATA {{{VERSION}: '{sql.index_version()}'}})",
+            f"KV_METADATA {{{VERSION}: '{index_version()}'}})",
             [list(column) for column in zip(*intact, strict=True)] or [[]] * len(STATE),
         )
     return faults

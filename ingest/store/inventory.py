@@ -31,6 +31,8 @@ from ingest.store.places import (
 from ingest.store.tables import columns_of
 from ingest.units import as_utf8
 
+REVISIONS_PART = f"{REVISIONS}{os.sep}"
+
 
 def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -> Listing:
     """Return the listing of the runs on the disk. `listing` is the store's.
@@ -43,8 +45,9 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
     else:
         runs = {}
         for run in listing.runs.values():
-            if run.run_id in suspects or run.changed_ns != _changed_ns(store / run.directory):
-                if (store / run.directory).is_dir():
+            changed_ns = _changed_ns(f"{store}/{run.directory}")
+            if run.run_id in suspects or run.changed_ns != changed_ns:
+                if changed_ns is not None:
                     is_suspect = run.run_id in suspects
                     runs[run.run_id] = described(store, run.directory, run.version, is_suspect)
             else:
@@ -88,13 +91,21 @@ def copied_in(store: Path) -> Iterator[tuple[str, Path]]:
 
     A copied store may have a run in two versions. The run of this version comes last.
     """
-    for version in sorted(versions(store), key=lambda name: name == sql.schema_version()):
-        for entry in os.scandir(version_directory(store, version)):
-            if entry.name.startswith(PREFIX) and entry.name != EMPTY:
-                if entry.is_symlink() and f"{REVISIONS}{os.sep}" in os.readlink(entry.path):
-                    continue
-                if entry.is_dir():
-                    yield version, Path(entry.path)
+    for version, entry, is_ours in sorted(
+        published(store), key=lambda found: found[0] == sql.schema_version()
+    ):
+        if not is_ours and entry.is_dir():
+            yield version, Path(entry.path)
+
+
+def published(store: Path) -> Iterator[tuple[str, os.DirEntry[str], bool]]:
+    """Yield the version and entry of each run in `runs/`, and whether it is a link of the store."""
+    for version in versions(store):
+        with os.scandir(version_directory(store, version)) as entries:
+            for entry in entries:
+                if entry.name.startswith(PREFIX) and entry.name != EMPTY:
+                    is_link = entry.is_symlink()
+                    yield version, entry, is_link and REVISIONS_PART in os.readlink(entry.path)
 
 
 def adopted(store: Path, listing: Listing, work: Path) -> Listing:
@@ -142,30 +153,34 @@ def versions(store: Path) -> list[str]:
     return sorted({UNVERSIONED if name.startswith(PREFIX) else name for name in names})
 
 
-def revisions(store: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the version and path of each revision, also of those that are replaced, sorted."""
-    for directory in _sorted(store / REVISIONS):
-        version = UNVERSIONED if directory.name == UNVERSIONED_NAME else directory.name
-        yield from ((version, revision) for revision in _sorted(directory))
+def revisions(store: Path) -> Iterator[tuple[str, str]]:
+    """Yield the version of each revision and its path in the store, sorted.
+
+    Revisions that are replaced are among them.
+    """
+    for name in _sorted(f"{store}/{REVISIONS}"):
+        version = UNVERSIONED if name == UNVERSIONED_NAME else name
+        for revision in _sorted(f"{store}/{REVISIONS}/{name}"):
+            yield version, f"{REVISIONS}/{name}/{revision}"
 
 
-def _sorted(directory: Path) -> list[Path]:
+def _sorted(directory: str) -> list[str]:
     try:
-        return [directory / name for name in sorted(os.listdir(directory))]
+        return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
 def _revisions(store: Path) -> Iterator[ListedRun]:
     for version, revision in revisions(store):
-        if (revision / CURRENT).exists():
-            for run in revision.glob(f"{PREFIX}*"):
+        if (store / revision / CURRENT).exists():
+            for run in (store / revision).glob(f"{PREFIX}*"):
                 yield described(store, str(run.relative_to(store)), version)
 
 
-def _changed_ns(directory: Path) -> int | None:
+def _changed_ns(directory: str) -> int | None:
     try:
-        found = directory.stat()
+        found = os.stat(directory)
     except OSError:  # removed, or a dangling link
         return None
     return found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else None

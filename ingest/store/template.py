@@ -10,7 +10,7 @@ import duckdb
 from ingest import sql
 from ingest.cache import cached
 from ingest.store.catalog import CATALOG, Catalog, create_file_macros, create_path
-from ingest.store.index import INDEX
+from ingest.store.index import INDEX, index_version
 from ingest.store.indexing import write_index
 from ingest.store.listing import Listing
 from ingest.store.manifest import write_files
@@ -40,7 +40,7 @@ def copy_empty(tables: Path, index: Path) -> None:
 
 @cache
 def _version() -> str:
-    return sql.digest([_empty_catalog().digest(), sql.index_version(), duckdb.__version__])
+    return sql.digest([_empty_catalog().digest(), index_version(), duckdb.__version__])
 
 
 def _empty_catalog() -> Catalog:

@@ -15,6 +15,7 @@ from ingest import sql
 from tests.builders.events import Event
 from tests.command import Command
 from tests.conftest import Traces
+from tests.stores import is_at_rest
 
 # A store that the last tracehouse without versions wrote. It ran in the parent directory of
 # `traces/`. It has two runs: `first` with tag a=b, and `mi300_torch_compile_triton` with mode
@@ -223,6 +224,31 @@ def test_a_comparison_of_different_versions_has_a_warning(
         found.err
     )
     assert "Different versions" not in diff("one", "ours").err
+
+
+def test_a_store_without_a_listing_is_read_and_gets_one(
+    copied: ingest.Store, command: Command
+) -> None:
+    """Before there was a listing, `runs/` had the files of the runs."""
+    query = "SELECT run_id, runs.name, dur_ns FROM events JOIN runs USING (run_id) ORDER BY run_id"
+    before = ingest.connect(copied.path).execute(query).fetchall()
+    index = (copied.path / "index.parquet").resolve()
+    for run_id in copied.run_ids():
+        directory = copied.run_path(run_id)
+        link = copied.path / "runs" / sql.schema_version() / directory.name
+        link.unlink()
+        directory.rename(link)
+    for name in ("listing.json", "index.parquet"):
+        (copied.path / name).unlink()
+    duckdb.execute(
+        f"COPY (SELECT * EXCLUDE (content), 1 AS changed_ns FROM '{index}') "
+        f"TO '{copied.path / 'index.parquet'}' (KV_METADATA {{index_version: 'older'}})"
+    )
+    index.unlink()
+    shutil.rmtree(copied.path / "revisions")
+    assert ingest.connect(copied.path).execute(query).fetchall() == before
+    assert command("check", store=copied.path).out == "3 runs intact\n"
+    assert is_at_rest(copied.path)
 
 
 def test_redacted_paths_are_not_stored(traces: Traces, command: Command) -> None:

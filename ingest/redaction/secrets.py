@@ -4,8 +4,9 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Collection
 from functools import cache, lru_cache, partial
-from itertools import accumulate
+from itertools import accumulate, count
 from math import log2
 from typing import Any
 
@@ -21,6 +22,14 @@ STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 PAIR = rf'({STRING})(?:(\s*:\s*)({STRING}|[^\s"{{}}\[\],]+))?'
 
 
+class RepeatedKey(str):
+    """A key of a JSON object that has it more than once. Each differs from all other keys."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
 def redact(value: Any, key: str = "") -> Any:
     """Return `value` without the secrets that its key or its form shows."""
     if value is None or isinstance(value, bool | float):
@@ -29,7 +38,10 @@ def redact(value: Any, key: str = "") -> Any:
     if is_secret:
         return REDACTED
     if isinstance(value, dict):
-        return {redact_text(k): redact(v, key if is_unsure else k) for k, v in value.items()}
+        values: dict[str, Any] = {}
+        for name, item in value.items():
+            values[_redact_name(name, values)] = redact(item, key if is_unsure else name)
+        return values
     if isinstance(value, list):
         return _redact_items(value, key)
     if not isinstance(value, str):
@@ -61,9 +73,30 @@ def redact_json(text: str) -> str:
 
 def _redact_document(text: str) -> str:
     """Return the document without secrets, or unchanged. Raise ValueError for invalid JSON."""
-    document = json.loads(text)
+    document = json.loads(text, object_pairs_hook=_object)
     redacted = redact(document)
-    return text if redacted == document else json.dumps(redacted, ensure_ascii=False)
+    if redacted == document:
+        return text
+    new = json.dumps(redacted, ensure_ascii=False)
+    return text if new == json.dumps(document, ensure_ascii=False) else new
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object with all pairs, also those whose keys are equal."""
+    values = dict(pairs)
+    if len(values) == len(pairs):
+        return values
+    return {RepeatedKey(key): value for key, value in pairs}
+
+
+def _redact_name(name: str, others: Collection[str]) -> str:
+    """Return a key without secrets that differs from the others of its object."""
+    new = redact_text(name)
+    if type(name) is RepeatedKey:
+        return RepeatedKey(new)
+    if new in others:
+        return next(key for n in count(len(others) + 1) if (key := f"{new} {n}") not in others)
+    return new
 
 
 @lru_cache(CACHED_TEXTS)
@@ -177,9 +210,18 @@ def _secret_arguments(items: list[Any]) -> dict[int, str]:
 
 def _without_secret_in_pair(found: re.Match[str]) -> str:
     """Redact a string of a JSON text, or a key and its value if that is a scalar."""
-    name, colon, value = found[1][1:-1], found[2] or "", found[3] or ""
-    if not value:
-        return f'"{redact_text(name)}"{colon}'
-    text = value[1:-1] if value.startswith('"') else value
-    redacted = redact(text, name)
-    return f'"{redact_text(name)}"{colon}' + (value if redacted == text else f'"{redacted}"')
+    name, value = _scalar(found[1]), _scalar(found[3] or "")
+    new_name, new = redact_text(name), redact(value, name)
+    return (
+        (found[1] if new_name == name else json.dumps(new_name, ensure_ascii=False))
+        + (found[2] or "")
+        + ((found[3] or "") if new == value else json.dumps(new, ensure_ascii=False))
+    )
+
+
+def _scalar(text: str) -> str:
+    """Return a string of a JSON text without quotes and escapes, or another scalar as text."""
+    try:
+        return str(json.loads(text)) if text.startswith('"') else text
+    except ValueError:  # an escape that Python does not know
+        return text[1:-1]

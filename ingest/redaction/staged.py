@@ -15,11 +15,6 @@ BATCH = 10_000
 FEW = 100  # up to this number of rows, reading all texts is faster than compiling the keywords
 MANY = 1_000  # above this number, compiling all patterns is faster than reading the texts
 ESCAPED = r"\\u00[2-7]|\\/"  # escapes in JSON that are not necessary, and may hide a secret
-# Most events of a large trace are Python frames, whose arguments are only numbers.
-SEARCHED = {
-    "staged": "coalesce(category, '') <> 'python_function' "
-    "OR contains(args, ':\"') OR contains(args, '[\"')"
-}
 
 
 class Table(NamedTuple):
@@ -52,7 +47,7 @@ class Table(NamedTuple):
             texts = ", ".join(self.texts[column] for column in self.nested)
             parts.append(
                 f"SELECT {texts if len(self.nested) == 1 else f'unnest([{texts}])'} AS text, "
-                f"true AS is_nested FROM {self.name} WHERE {SEARCHED.get(self.name, 'true')}"
+                f"true AS is_nested FROM {self.name}"
             )
         texts = f"SELECT '{self.name}' AS table_name, * FROM ({' UNION ALL '.join(parts)})"
         if self.rows <= FEW:

@@ -145,6 +145,19 @@ def test_json_that_python_cannot_read_is_redacted(ranks: Ranks) -> None:
         assert json.loads(args.replace(odd, "0")) == {"odd": kept, **expected}
 
 
+def test_values_of_a_key_that_occurs_twice_are_redacted_and_kept(ranks: Ranks) -> None:
+    events = json.dumps([x("a", 1, key=PLANTED[0], again="plain")])
+    ranks.add(events.replace('"again"', '"key"'))
+    expected = '{"key": "[redacted]", "key": "plain"}'
+    assert ranks.rows("SELECT rank, args FROM events") == [[(expected,)]]
+
+
+def test_keys_that_are_redacted_stay_different(ranks: Ranks) -> None:
+    ranks.add([{**x("a", 1), "args": {PLANTED[0]: 1, PLANTED[1]: 2}}])
+    expected = '{"[redacted]": 1, "[redacted] 2": 2}'
+    assert ranks.rows("SELECT rank, args FROM events") == [[(expected,)]]
+
+
 def test_tokens_of_samples_are_not_stored(sample_store: Path, samples: Path) -> None:
     store = ingest.Store(sample_store)
     with ingest.connect(sample_store) as connection:

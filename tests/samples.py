@@ -114,6 +114,7 @@ class Samples:
         (written / sql.schema_version()).mkdir(parents=True)
         shutil.copy(self._own.path / INDEX, written)  # it has no other run: they have moved
         run.rename(written / sql.schema_version() / run.name)
+        self._own.refresh()
         written.rename(path)
 
     @cached_property

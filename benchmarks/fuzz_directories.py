@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +97,13 @@ def change(value: Any, rng: random.Random) -> None:
         else:
             chosen = [(around, key)]
         other, name = rng.choice(found)
-        new = rng.choice((rng.choice(ODD), rng.choice(ODD), other[name]))
+        new = deepcopy(rng.choice((rng.choice(ODD), rng.choice(ODD), other[name])))
         what = rng.choice(("set", "set", "set", "delete", "repeat"))
         for around, key in chosen:
             if what == "set" or isinstance(around, dict):
-                around[key] = new
+                around[key] = deepcopy(new)
             elif what == "repeat":
-                around += around[: max(1, 1_000 // max(len(around), 1))]
+                around += deepcopy(around[: max(1, 1_000 // max(len(around), 1))])
             elif key < len(around):
                 del around[key]
 

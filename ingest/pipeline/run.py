@@ -92,7 +92,7 @@ def write_run(
     def write(run: RunInput) -> str:
         for file in directory.iterdir():  # of an attempt that failed
             file.unlink()
-        scratch = directory.with_name(f"{directory.name}.scratch{next(attempts)}")
+        scratch = directory.with_name(f"{directory.name}.scratch{next(attempts) or ''}")
         spill = f"{scratch}.spill"
         with open_scratch(scratch, temp_directory=spill, **config) as connection:
             stage_run(connection, run, options, added_at or utc_now(), progress)

@@ -37,10 +37,12 @@ def emptied(path: Path) -> ingest.Store:
 def is_at_rest(store: Path) -> bool:
     """Return whether the directory contains only the files of a store at rest."""
     names = {entry.name for entry in store.iterdir()}
+    if not names >= FIRST:
+        return False
     names -= {file.name for file in store.glob("index-*.parquet")}
     listed = {str(Path(run["directory"]).parent) for run in listing(store)["runs"]}
     revisions = {str(path.relative_to(store)) for path in (store / REVISIONS).glob("*/*")}
-    return FIRST <= names <= FIRST | LATER and revisions == listed
+    return names <= FIRST | LATER and revisions == listed
 
 
 def listing(store: Path) -> dict[str, Any]:

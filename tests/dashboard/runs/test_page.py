@@ -7,6 +7,7 @@ import streamlit as st
 
 import ingest
 from dashboard import data
+from ingest import sql
 from tests.builders import diff_traces
 from tests.conftest import Traces
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
@@ -55,7 +56,7 @@ def test_files_show_problems_first_and_counts_as_text(app, traces):
 def test_hundreds_of_runs_are_found_and_shown_at_once(app, shown_store, store, run_of):
     source = ingest.Store(shown_store).run_path(run_of("flux_eager_full"))
     for number in range(300):
-        copy = store.path / "runs" / source.parent.name / f"run_id=copy_{number:03}-{number:08x}"
+        copy = store.path / "runs" / sql.schema_version() / f"run_id=copy_{number:03}-{number:08x}"
         copy.mkdir()
         for file in source.iterdir():
             (copy / file.name).hardlink_to(file)

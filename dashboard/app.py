@@ -19,11 +19,17 @@ from starlette.middleware import Middleware
 from streamlit.cli_util import open_browser
 
 import ingest
+from dashboard import options
 from dashboard.network import is_local
 from dashboard.widgets.perfetto import prefix
 
 EVERYWHERE = ("0.0.0.0", "::")
 NAME_HINT = "If the name is yours, set it with --browser.serverAddress."
+ORIGIN_HINT = (
+    "If a proxy replaces the header Host, name the address that users type with "
+    "--server.corsAllowedOrigins."
+)
+FRAMES = {"Content-Security-Policy": "frame-ancestors 'self'"}
 
 
 @asynccontextmanager
@@ -67,7 +73,8 @@ def notice(address: str, port: int) -> str:
     at = "any address of this machine" if address in EVERYWHERE else address
     return (
         "tracehouse: the network can reach this server, and it has no password: anyone who can "
-        f"reach port {port} at {at} can read all runs in {data.path().absolute()}, also with SQL"
+        f"reach port {port} at {at} can read all runs in {data.path().absolute()}, also with SQL; "
+        "labels cannot be edited"
     )
 
 
@@ -84,13 +91,32 @@ def names() -> list[str]:
     return [socket.gethostname(), *(str(name) for name in options if name)]
 
 
+def origins() -> list[str]:
+    """Return the origins of pages that may use this server under another host name."""
+    return [str(origin).strip() for origin in st.get_option("server.corsAllowedOrigins")]
+
+
 PAGES = Path(__file__).parent / "main.py"
 st.App(PAGES)  # loads .streamlit/config.toml, which `prefix` needs
 app = st.App(
     PAGES,
     lifespan=started,
     routes=ingest.trace_routes(prefix(), trace),
-    middleware=[Middleware(ingest.HostGuard, names=names, hint=NAME_HINT)],
+    middleware=[
+        Middleware(
+            ingest.SiteGuard,
+            names=names,
+            origins=origins,
+            name_hint=NAME_HINT,
+            origin_hint=ORIGIN_HINT,
+        ),
+        Middleware(ingest.AddedHeaders, headers=FRAMES),
+    ],
 )
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses
     raise SystemExit("tracehouse: --server.address is empty: set an address, such as 127.0.0.1")
+if Path(sys.argv[0]).resolve() == Path(__file__).resolve():  # by `streamlit run`
+    try:
+        options.check()
+    except ingest.IngestError as error:
+        raise SystemExit(f"tracehouse: {error}") from error

@@ -1,7 +1,5 @@
 """Access to the store: its path, its connection, and cached query results."""
 
-import argparse
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +10,8 @@ import streamlit as st
 from starlette.datastructures import QueryParams
 
 import ingest
+from dashboard import options
+from dashboard.network import is_local
 from dashboard.query import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 def path() -> Path:
-    """Return the path of the store: the option `-- --store DIR`, or ingest's default."""
-    return Path(_arguments().store)
+    """Return the path of the store."""
+    return options.store()
 
 
 def run_to_open() -> str | None:
@@ -31,18 +31,11 @@ def run_to_open() -> str | None:
 
     Return None if the option is absent or no run has that name.
     """
-    name = _arguments().run
+    name = options.run()
     if not name:
         return None
     named = select("run_id", "run_overview", {"name": name}, order_by=NEWEST_FIRST, limit=1)
     return next(map(str, rows(named)["run_id"]), None)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--store", type=Path, default=ingest.default_store())
-    parser.add_argument("--run")
-    return parser.parse_known_args(sys.argv[1:])[0]
 
 
 @st.cache_resource(show_spinner=False)
@@ -204,11 +197,23 @@ def later(query: Query) -> Any:
     return partial(_fetch, str(path()), query.text, query.parameters)
 
 
+def why_read_only() -> str | None:
+    """Return why labels cannot be edited in the dashboard. Return None if they can."""
+    if options.is_read_only():
+        return "This dashboard is read-only. Use `ingest edit`."
+    if not is_local(st.get_option("server.address")):
+        return "The network can reach this dashboard, so it is read-only. Use `ingest edit`."
+    return None
+
+
 def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
     """Change the labels of runs. The dashboard writes nothing else to the store.
 
-    Raise ingest.IngestError at the first run that cannot be changed. Earlier runs stay changed.
+    Raise ingest.IngestError if the dashboard is read-only, or at the first run that cannot be
+    changed. Earlier runs stay changed.
     """
+    if reason := why_read_only():
+        raise ingest.IngestError(reason)
     for run in runs:
         ingest.edit(_store(str(path())), run, changes)
 

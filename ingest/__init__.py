@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ingest.comparison.sweep import sweep_rows
     from ingest.console import Console, Result
     from ingest.errors import IngestError, QueryError
-    from ingest.perfetto.hosts import HostGuard
+    from ingest.perfetto.guard import AddedHeaders, SiteGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
     from ingest.pipeline import AddOptions
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddOptions",
+    "AddedHeaders",
     "Comparison",
     "Console",
-    "HostGuard",
     "IngestError",
     "Part",
     "QueryError",
     "Result",
     "ShownTrace",
+    "SiteGuard",
     "Store",
     "StoreWarning",
     "compare",
@@ -57,14 +58,15 @@ __all__ = [
 
 _MODULES = {
     "AddOptions": "pipeline",
+    "AddedHeaders": "perfetto.guard",
     "Comparison": "comparison.comparison",
     "Console": "console",
-    "HostGuard": "perfetto.hosts",
     "IngestError": "errors",
     "Part": "sql",
     "QueryError": "errors",
     "Result": "console",
     "ShownTrace": "perfetto.server",
+    "SiteGuard": "perfetto.guard",
     "Store": "store.store",
     "StoreWarning": "store.faults",
     "compare": "comparison.comparison",

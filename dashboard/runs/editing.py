@@ -1,4 +1,4 @@
-"""The form that edits the labels of the picked runs. Only a local server offers it."""
+"""The form that edits the labels of the picked runs, unless the dashboard is read-only."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,9 +7,8 @@ import pandas as pd
 import streamlit as st
 
 import ingest
-from dashboard import data
+from dashboard import data, options
 from dashboard.drawing import formatting
-from dashboard.network import is_local
 from dashboard.query import select
 
 MODES = ("eager", "compiled")
@@ -18,15 +17,11 @@ LABEL = "Edit labels"
 
 
 def button(picked: Sequence[str]) -> None:
-    """Draw the button that opens the form. Disable it if the network can reach the server."""
-    if not is_local(st.get_option("server.address")):
-        st.button(
-            LABEL,
-            icon=":material/edit:",
-            type="tertiary",
-            disabled=True,
-            help="The network can reach this dashboard, so it is read-only. Use `ingest edit`.",
-        )
+    """Draw the button that opens the form, or say that the dashboard is read-only."""
+    if options.is_read_only():
+        st.badge("read-only", icon=":material/edit_off:", color="gray", help=data.why_read_only())
+    elif reason := data.why_read_only():
+        st.button(LABEL, icon=":material/edit:", type="tertiary", disabled=True, help=reason)
     elif st.button(LABEL, icon=":material/edit:", type="tertiary"):
         _dialog(picked)
 

@@ -40,7 +40,7 @@ def open_trace(
     from starlette.middleware import Middleware
 
     from ingest.export.chrome import ChromeTrace
-    from ingest.perfetto.hosts import HostGuard
+    from ingest.perfetto.guard import SiteGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
     from ingest.store.connection import connect
@@ -83,7 +83,7 @@ def open_trace(
         if browser:  # in a thread: a text browser in the terminal blocks until the user quits
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         routes = trace_routes("/perfetto", trace)
-        application = Starlette(routes=routes, middleware=[Middleware(HostGuard)])
+        application = Starlette(routes=routes, middleware=[Middleware(SiteGuard)])
         config = uvicorn.Config(application, log_level="warning", lifespan="off")
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])

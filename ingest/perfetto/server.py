@@ -9,13 +9,12 @@ import base64
 import hashlib
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from starlette.datastructures import Headers, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
@@ -23,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from ingest.errors import IngestError
 from ingest.export.chrome import ChromeTrace
-from ingest.perfetto.hosts import Message, Receive, Send, parsed
+from ingest.perfetto.guard import AddedHeaders
 
 HERE = Path(__file__).parent
 UI_PAGE = "index.html"  # of Perfetto
@@ -65,7 +64,7 @@ def trace_routes(prefix: str, trace: Callable[[QueryParams], ShownTrace]) -> lis
     """Return routes below `prefix`. The page `view` shows the trace that its query selects.
 
     `trace` returns the trace for a query, or raises IngestError, whose text the page shows. The
-    application of these routes needs a `HostGuard`.
+    application of these routes needs a `SiteGuard`.
     """
 
     def answer(request: Request) -> Response:
@@ -95,7 +94,7 @@ def trace_routes(prefix: str, trace: Callable[[QueryParams], ShownTrace]) -> lis
         inner.append(Mount("/ui", StaticFiles(directory=directory)))
     policy = POLICY.format(scripts=_inline_scripts(directory) if directory else "")
     headers = HEADERS | {"Content-Security-Policy": policy}
-    return [Mount(prefix, app=_OwnPagesOnly(Mount("", routes=inner), headers))]
+    return [Mount(prefix, app=AddedHeaders(Mount("", routes=inner), headers))]
 
 
 def _inline_scripts(directory: Path) -> str:
@@ -103,38 +102,3 @@ def _inline_scripts(directory: Path) -> str:
     page = (directory / UI_PAGE).read_text("utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in INLINE_SCRIPT.findall(page))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-
-
-class _OwnPagesOnly:
-    """Middleware that refuses requests from other sites and adds headers to each response."""
-
-    def __init__(self, app: Any, headers: Mapping[str, str]) -> None:
-        self.app = app
-        self.headers = headers
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if _is_foreign(Headers(scope=scope)):
-            reason = "This server does not answer requests from other sites."
-            await PlainTextResponse(reason, status_code=403)(scope, receive, send)
-            return
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                present = {key for key, _ in message["headers"]}
-                message["headers"] += [
-                    (key.lower().encode(), value.encode())
-                    for key, value in self.headers.items()
-                    if key.lower().encode() not in present
-                ]
-            await send(message)
-
-        await self.app(scope, receive, with_headers)
-
-
-def _is_foreign(headers: Headers) -> bool:
-    """Return whether a page of another site sent the request. Links of other sites are allowed."""
-    origin, host = headers.get("origin"), headers.get("host", "")
-    if origin is not None and parsed(origin.lower()).netloc != host.lower():
-        return True
-    is_cross_site = headers.get("sec-fetch-site") == "cross-site"
-    return is_cross_site and headers.get("sec-fetch-mode") != "navigate"

@@ -95,11 +95,11 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 def app(
     script: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, page_hashes: dict[str, str]
 ) -> Callable[..., AppTest]:
-    """Run a page of the dashboard on a store, without a browser."""
+    """Run a page of the dashboard on a store, without a browser, perhaps with options."""
 
-    def run(store: Path, page: str, **query: str | list[str]) -> AppTest:
+    def run(store: Path, page: str, *options: str, **query: str | list[str]) -> AppTest:
         monkeypatch.setenv("TRACEHOUSE_STORE", str(store))
-        tested = script()
+        tested = script(*options)
         for key, value in query.items():
             tested.query_params[key] = value
         if page not in page_hashes:

@@ -4,7 +4,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,22 +70,24 @@ def _answer(answers: IO[str]) -> str:
 def started(
     store: Path,
     *more: str,
+    options: Sequence[str] = (),
     directory: Path = ROOT,
     output: IO[bytes] | None = None,
     **environment: str,
 ) -> Iterator[Dashboard]:
     """Start a dashboard on a store, at a port that the system picks.
 
-    `more` are options of `streamlit run`, which starts in `directory`. The file `output` gets what
-    the process prints. `environment` are its environment variables.
+    `more` are options of `streamlit run`, which starts in `directory`, and `options` are those of
+    the dashboard. The file `output` gets what the process prints. `environment` are its environment
+    variables.
     """
-    options = ["--server.headless=true", "--server.port=0", "--server.fileWatcherType=none"]
+    always = ["--server.headless=true", "--server.port=0", "--server.fileWatcherType=none"]
     printed = output or subprocess.DEVNULL
     reading, writing = os.pipe()
     process = subprocess.Popen(
         [
             *(sys.executable, "-c", PROGRAM, str(writing)),
-            *("run", str(APP), *options, *more, "--", "--store", str(store)),
+            *("run", str(APP), *always, *more, "--", "--store", str(store), *options),
         ],
         cwd=directory,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
@@ -109,10 +111,13 @@ def started(
 def served(
     store: Path,
     *more: str,
+    options: Sequence[str] = (),
     directory: Path = ROOT,
     output: IO[bytes] | None = None,
     **environment: str,
 ) -> Iterator[str]:
     """Serve the dashboard on a store as `started` does, and yield its address on this machine."""
-    with started(store, *more, directory=directory, output=output, **environment) as dashboard:
+    with started(
+        store, *more, options=options, directory=directory, output=output, **environment
+    ) as dashboard:
         yield dashboard.address

@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 
 import ingest
+from dashboard import data
 from tests.builders import diff_traces
 from tests.conftest import Traces
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
@@ -133,3 +134,44 @@ def test_labels_cannot_be_edited_if_the_network_can_reach_the_dashboard(
     [button] = [button for button in page.button if button.label == "Edit labels"]
     assert button.disabled
     assert "ingest edit" in button.help
+
+
+@pytest.mark.parametrize(
+    ("options", "setting"), [(["--read-only"], ""), ([], "1"), (["--read-only"], "0")]
+)
+def test_a_read_only_dashboard_offers_no_edit_and_refuses_it(
+    app, labelled, monkeypatch, options, setting
+):
+    monkeypatch.setenv("TRACEHOUSE_READ_ONLY", setting)
+    run = labelled.find("a")
+    page = app(labelled.path, "runs", *options, run=run)
+    assert "Edit labels" not in [button.label for button in page.button]
+    assert "read-only" in texts(page)
+    before = tables(page)[0]
+    with pytest.raises(ingest.IngestError, match="This dashboard is read-only"):
+        data.edit([run], ingest.AddOptions(model="sd3"))
+    assert tables(app(labelled.path, "runs", run=run))[0].equals(before)
+
+
+def test_the_network_cannot_edit_labels(app, labelled, monkeypatch):
+    monkeypatch.setenv("TRACEHOUSE_STORE", str(labelled.path))
+    monkeypatch.setattr(st, "get_option", lambda key: "0.0.0.0")
+    with pytest.raises(ingest.IngestError, match="The network can reach this dashboard"):
+        data.edit([labelled.find("a")], ingest.AddOptions(model="sd3"))
+    monkeypatch.undo()
+    rows = tables(app(labelled.path, "runs"))[0].set_index("run_id")
+    assert rows.loc[labelled.find("a")]["model"] == "flux"
+
+
+@pytest.mark.parametrize("setting", ["", "0"])
+def test_a_dashboard_of_this_machine_is_not_read_only_by_default(
+    app, labelled, monkeypatch, setting
+):
+    monkeypatch.setenv("TRACEHOUSE_READ_ONLY", setting)
+    get = st.get_option
+    monkeypatch.setattr(
+        st, "get_option", lambda key: "127.0.0.1" if key == "server.address" else get(key)
+    )
+    page = app(labelled.path, "runs", run=labelled.find("a"))
+    assert [b.disabled for b in page.button if b.label == "Edit labels"] == [False]
+    assert "read-only" not in texts(page)

@@ -29,7 +29,8 @@ class Table(NamedTuple):
     def texts(self) -> dict[str, str]:
         """SQL expressions for these columns as text."""
         return {column: column for column in self.plain} | {
-            column: f"to_json({column})::VARCHAR" for column in self.nested
+            column: f"{column}::VARCHAR" if kind == "JSON" else f"to_json({column})::VARCHAR"
+            for column, kind in self.nested.items()
         }
 
     @property

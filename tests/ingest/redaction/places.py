@@ -12,6 +12,32 @@ from tests.builders.events import Event, host, kernel, op
 
 Planted = Callable[[str], Iterable[str]]  # returns the texts to put into a field
 
+
+class Twice(dict[str, Any]):
+    """A JSON object of two parts, which may have the same keys."""
+
+    def __init__(self, *parts: dict[str, Any]) -> None:
+        # Keys that differ in Python and are written alike.
+        super().__init__({Key(key): value for part in parts for key, value in part.items()})
+
+
+class Key(str):
+    """A key that differs from all others."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def frame(args: dict[str, Any]) -> Event:
+    """Return a Python frame with arguments."""
+    return host("f", "python_function", 1, 1, args)
+
+
+def instant(args: dict[str, Any], name: str = "i") -> Event:
+    """Return an instant event."""
+    return {"ph": "i", "name": name, "ts": 1, "pid": 1, "tid": 1, "s": "g", "args": args}
+
+
 # Each makes events with a text in one field.
 EVENTS: dict[str, Callable[[str], Event]] = {
     "operator": lambda text: op(text),
@@ -26,11 +52,28 @@ EVENTS: dict[str, Callable[[str], Event]] = {
     "thread id": lambda text: op("a", tid=text),
     "argument": lambda text: op("a", args={"value": text}),
     "argument of a python frame": lambda text: host("f", "python_function", 1, 1, {"x": text}),
+    "list of a python frame": lambda text: frame({"x": [1, text]}),
+    "nested list of a python frame": lambda text: frame({"x": [[[text]]]}),
+    "python frame's argument's key": lambda text: frame({text: 1}),
+    "python frame's nested key": lambda text: frame({"x": {"y": [{text: []}]}}),
+    "key twice": lambda text: op("a", args=Twice({"x": text}, {"x": "y"})),
+    "key twice, last": lambda text: op("a", args=Twice({"x": "y"}, {"x": text})),
+    "key twice, nested": lambda text: op("a", args={"x": [Twice({"y": [text]}, {"y": 1})]}),
+    "key twice of a python frame": lambda text: frame(Twice({"x": text}, {"x": 1})),
+    "key twice of a kernel": lambda text: {
+        **kernel("k", 1, 1),
+        "args": Twice({"stream": 7, "x": text}, {"x": 1}),
+    },
+    "key twice in a name": lambda text: op(f'{{"a": {json.dumps(text)}, "a": 1}}'),
+    "key twice of an instant": lambda text: instant(Twice({"x": text}, {"x": "y"})),
+    "key twice next to the arguments": lambda text: Twice(op("a", x=text), {"x": 1}),
+    "argument of an instant": lambda text: instant({"x": text}),
+    "instant's key": lambda text: instant({text: 1}),
     "argument's key": lambda text: op("a", args={text: 1}),
     "nested argument": lambda text: op("a", args={"inputs": [{"x": ["float", text]}]}),
     "list of arguments": lambda text: op("a", args={"Concrete Inputs": ["", text, "[1, 2]"]}),
     "key next to the arguments": lambda text: op("a", comment=text),
-    "instant": lambda text: {"ph": "i", "name": text, "ts": 1, "pid": 1, "tid": 1, "s": "g"},
+    "instant": lambda text: instant({}, text),
     "counter's key": lambda text: {"ph": "C", "name": "c", "ts": 1, "pid": 1, "args": {text: 1}},
     "flow's id": lambda text: {"ph": "s", "name": "f", "id": text, "ts": 1, "pid": 1, "tid": 1},
     "process name": lambda text: {

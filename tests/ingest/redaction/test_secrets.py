@@ -145,6 +145,19 @@ def test_json_that_python_cannot_read_is_redacted(ranks: Ranks) -> None:
         assert json.loads(args.replace(odd, "0")) == {"odd": kept, **expected}
 
 
+def test_values_of_a_key_that_occurs_twice_are_redacted_and_kept(ranks: Ranks) -> None:
+    events = json.dumps([x("a", 1, key=PLANTED[0], again="plain")])
+    ranks.add(events.replace('"again"', '"key"'))
+    expected = '{"key": "[redacted]", "key": "plain"}'
+    assert ranks.rows("SELECT rank, args FROM events") == [[(expected,)]]
+
+
+def test_keys_that_are_redacted_stay_different(ranks: Ranks) -> None:
+    ranks.add([{**x("a", 1), "args": {PLANTED[0]: 1, PLANTED[1]: 2}}])
+    expected = '{"[redacted]": 1, "[redacted] 2": 2}'
+    assert ranks.rows("SELECT rank, args FROM events") == [[(expected,)]]
+
+
 def test_tokens_of_samples_are_not_stored(sample_store: Path, samples: Path) -> None:
     store = ingest.Store(sample_store)
     with ingest.connect(sample_store) as connection:
@@ -182,6 +195,12 @@ def test_tokens_of_samples_are_not_stored(sample_store: Path, samples: Path) -> 
         "machine host login user password v",
         "https://host/x?X-Amz-Signature=v&y=1",
         {"MY_PAT": "v"},
+        [["HF_TOKEN", "a1b2c3"], ["PATH", "/usr"]],
+        [{"name": "HF_TOKEN", "value": "v"}],
+        {"env": [{"key": "DB_PASSWORD", "value": "v"}]},
+        [{"Name": "MY_KEY", "Value": "v"}],
+        ["wandb", "login", "0123456789abcdef0123456789abcdef01234567"],
+        ["aws", "configure", "set", "aws_secret_access_key", "0123456789abcdef"],
     ],
 )
 def test_a_secret_is_recognised_by_its_key_or_its_form(value: Any) -> None:
@@ -202,6 +221,8 @@ def test_a_secret_is_recognised_by_its_key_or_its_form(value: Any) -> None:
         "Basic attention of Token::Kind, python -u train.py:main",
         {"key": "q", "signature": "*fp32", "tokens": "2M"},
         {"password": None, "secret": False},
+        [["token", "float"], ["key", "query"]],
+        [{"name": "token_embedding", "value": "plain"}, {"name": "tokens", "value": 128}],
     ],
 )
 def test_texts_that_resemble_secrets_are_kept(value: Any) -> None:

@@ -18,6 +18,7 @@ class Rule(NamedTuple):
     matches, the text is harmless. Without groups, the complete match is the secret.
     `entropy`: the least entropy of a secret, in bits per character.
     `unless`: a pattern of harmless values.
+    `until`: a pattern of what ends a secret, which RE2 need not support.
     """
 
     kind: str
@@ -25,3 +26,4 @@ class Rule(NamedTuple):
     pattern: str
     entropy: float | None = None
     unless: str | None = None
+    until: str | None = None

@@ -5,19 +5,31 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import accumulate, count
 from math import log2
+from operator import add
 from typing import Any
 
 from ingest.redaction.rule import Rule
 from ingest.redaction.rules import RULES
-from ingest.redaction.settings import COMMANDS, INNOCENT, KEY_BEGIN, KEY_END, PLAIN, SECRET, UNSURE
+from ingest.redaction.settings import (
+    COMMANDS,
+    INNOCENT,
+    KEY_BEGIN,
+    KEY_END,
+    PLAIN,
+    SECRET,
+    UNSPACED,
+    UNSURE,
+)
 
 REDACTED = "[redacted]"
 SHORT = 200  # characters of texts whose result is cached
 CACHED_TEXTS = 10_000
 NO_NAME = re.compile(r"[=({<]|: ")  # a key that contains these is a text, such as a Python frame
+SPACE = re.compile(r"\s")
+NAME_KEYS = ("name", "key", "variable")  # of an object that has the key `value` too
 STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 PAIR = rf'({STRING})(?:(\s*:\s*)({STRING}|[^\s"{{}}\[\],]+))?'
 
@@ -38,10 +50,7 @@ def redact(value: Any, key: str = "") -> Any:
     if is_secret:
         return REDACTED
     if isinstance(value, dict):
-        values: dict[str, Any] = {}
-        for name, item in value.items():
-            values[_redact_name(name, values)] = redact(item, key if is_unsure else name)
-        return values
+        return _redact_object(value, key if is_unsure else "")
     if isinstance(value, list):
         return _redact_items(value, key)
     if not isinstance(value, str):
@@ -58,9 +67,23 @@ def redact_text(text: str) -> str:
             return _redact_document(text)
         except (ValueError, RecursionError):
             pass
-    for rule in _applicable(RULES, text):
-        text = _compiled(rule.pattern).sub(partial(_without_secret, rule), text)
-    return text
+    spans = [
+        _span(rule, found)
+        for rule in _applicable(RULES, text)
+        for found in _compiled(rule.pattern).finditer(text)
+        if _is_secret(rule, found)
+    ]
+    return _without_spans(text, spans) if spans else text
+
+
+def _without_spans(text: str, spans: list[tuple[int, int]]) -> str:
+    """Replace parts of a text, which may overlap: one rule may know a part of another's secret."""
+    redacted, end = "", 0
+    for start, after in sorted(spans):
+        if start >= end:
+            redacted += text[end:start] + REDACTED
+        end = max(end, after)
+    return redacted + text[end:]
 
 
 def redact_json(text: str) -> str:
@@ -87,6 +110,19 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) == len(pairs):
         return values
     return {RepeatedKey(key): value for key, value in pairs}
+
+
+def _redact_object(value: dict[str, Any], key: str) -> dict[str, Any]:
+    """Redact an object, which may be a variable with its name and its value.
+
+    `key` is the key of all values, if it is not empty.
+    """
+    variable = next((str(v) for k, v in value.items() if k.lower() in NAME_KEYS), "")
+    values: dict[str, Any] = {}
+    for name, item in value.items():
+        of_variable = variable if name.lower() == "value" and any(_classified(variable)) else ""
+        values[_redact_name(name, values)] = redact(item, of_variable or key or name)
+    return values
 
 
 def _redact_name(name: str, others: Collection[str]) -> str:
@@ -122,35 +158,42 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _applicable(rules: tuple[Rule, ...], text: str) -> list[Rule]:
     """Return the rules that have a keyword in the text, and those without keywords."""
+    keywords = _keywords(rules)
     lowered = text.lower()
-    case_insensitive, case_sensitive, always = _keywords(rules)
-    indices = {index for keyword, index in case_insensitive if keyword in lowered}
-    indices |= {index for keyword, index in case_sensitive if keyword in text}
-    return [rules[index] for index in sorted(indices | always)]
+    pairs = {*map(add, text, text[1:]), *map(add, lowered, lowered[1:])}
+    indices = {
+        index
+        for pair in pairs & keywords.keys()
+        for keyword, index in keywords[pair]
+        if keyword in lowered or keyword in text
+    }
+    return [rules[index] for index in sorted(indices | {*_always(rules)})]
 
 
 @cache
-def _keywords(
-    rules: tuple[Rule, ...],
-) -> tuple[list[tuple[str, int]], list[tuple[str, int]], set[int]]:
-    """Return case-insensitive and case-sensitive keywords with the indices of their rules.
-
-    The last item is the indices of the rules without keywords.
-    """
-    indexed = [(word, index) for index, rule in enumerate(rules) for word in rule.keywords.split()]
-    return (
-        [(keyword, index) for keyword, index in indexed if keyword == keyword.lower()],
-        [(keyword, index) for keyword, index in indexed if keyword != keyword.lower()],
-        {index for index, rule in enumerate(rules) if not rule.keywords},
-    )
+def _keywords(rules: tuple[Rule, ...]) -> dict[str, list[tuple[str, int]]]:
+    """Return the keywords of rules with the indices of their rules, by their first characters."""
+    keywords: dict[str, list[tuple[str, int]]] = {}
+    for index, rule in enumerate(rules):
+        for word in rule.keywords.split():
+            keywords.setdefault(word[:2], []).append((word, index))
+    return keywords
 
 
-def _without_secret(rule: Rule, found: re.Match[str]) -> str:
-    group = found.lastindex or 0
-    if not _is_secret(rule, found):
-        return found[0]
-    before, after = found.start(group) - found.start(), found.end(group) - found.start()
-    return found[0][:before] + REDACTED + found[0][after:]
+@cache
+def _always(rules: tuple[Rule, ...]) -> list[int]:
+    """Return the indices of the rules without keywords."""
+    return [index for index, rule in enumerate(rules) if not rule.keywords]
+
+
+def _span(rule: Rule, found: re.Match[str]) -> tuple[int, int]:
+    """Return where the secret of a match begins and ends."""
+    start, end = found.span(found.lastindex or 0)
+    if rule.until and found.string[start - 1] not in "\"'":
+        secret = found.string[start:end]
+        if not SPACE.search(secret) and (until := _compiled(rule.until).search(secret, 1)):
+            end = start + until.start()
+    return start, end
 
 
 def _is_secret(rule: Rule, found: re.Match[str], full_text: str | None = None) -> bool:
@@ -160,7 +203,7 @@ def _is_secret(rule: Rule, found: re.Match[str], full_text: str | None = None) -
     """
     if found.re.groups and not found.lastindex:
         return False
-    secret = full_text or found[found.lastindex or 0]
+    secret = full_text or found.string[slice(*_span(rule, found))]
     if rule.unless and _compiled(rule.unless).fullmatch(secret):
         return False
     return not rule.entropy or _entropy(secret) >= rule.entropy
@@ -173,8 +216,10 @@ def _entropy(text: str) -> float:
 
 
 def _redact_items(items: list[Any], key: str) -> list[Any]:
-    """Redact a list, which may be a command, or the lines of a private key."""
+    """Redact a list, which may be a command, a variable, or the lines of a private key."""
     secrets = _secret_arguments(items)
+    if len(items) == 2 and _is_variable(*items):
+        secrets[1] = ""
     redacted: list[Any] = []
     is_in_private_key = False
     for index, item in enumerate(items):
@@ -185,6 +230,14 @@ def _redact_items(items: list[Any], key: str) -> list[Any]:
         edges = _compiled(f"{KEY_BEGIN}|{KEY_END}").findall(item) if isinstance(item, str) else []
         is_in_private_key = "BEGIN" in edges[-1] if edges else is_in_private_key
     return redacted
+
+
+def _is_variable(name: Any, value: Any) -> bool:
+    """Return whether these are the name and the value of a variable that holds a secret."""
+    if not isinstance(name, str) or not isinstance(value, str | int) or not any(_classified(name)):
+        return False
+    harmless = PLAIN if name.isupper() else UNSPACED
+    return not _compiled(harmless).fullmatch(str(value))
 
 
 def _secret_arguments(items: list[Any]) -> dict[int, str]:

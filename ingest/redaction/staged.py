@@ -7,13 +7,12 @@ from typing import NamedTuple
 import duckdb
 
 from ingest import sql
-from ingest.redaction.rules import KEYWORDS, NAMES, condition
+from ingest.redaction.rules import KEYWORDS
 from ingest.redaction.secrets import redact_json, redact_text
 from ingest.units import counted
 
 BATCH = 10_000
 FEW = 100  # up to this number of rows, reading all texts is faster than compiling the keywords
-MANY = 1_000  # above this number, compiling all patterns is faster than reading the texts
 ESCAPED = r"\\u00[2-7]|\\/"  # escapes in JSON that are not necessary, and may hide a secret
 
 
@@ -30,7 +29,8 @@ class Table(NamedTuple):
     def texts(self) -> dict[str, str]:
         """SQL expressions for these columns as text."""
         return {column: column for column in self.plain} | {
-            column: f"to_json({column})::VARCHAR" for column in self.nested
+            column: f"{column}::VARCHAR" if kind == "JSON" else f"to_json({column})::VARCHAR"
+            for column, kind in self.nested.items()
         }
 
     @property
@@ -96,12 +96,6 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> list[Table]:
 
 def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
     """Insert the texts that hold secrets, with their redacted form, into table `redactions`."""
-    ((count,),) = connection.execute("SELECT count(*) FROM suspects").fetchall()
-    if count > MANY:
-        connection.execute(
-            f"DELETE FROM suspects WHERE NOT (regexp_matches(text, $1) OR {condition('text')})",
-            [f"{NAMES}|{ESCAPED}"],
-        )
     suspects = connection.cursor().execute("FROM suspects")
     while rows := suspects.fetchmany(BATCH):
         redacted = [

@@ -1,121 +1,121 @@
-"""Rules for secrets with a known form: tokens of vendors, as documented by them."""
+r"""Rules for secrets with a known form: tokens of vendors, one per row of `tokens.tsv`.
+
+A row has these columns:
+
+- `name`: the vendor, and the kind of token if the vendor has several.
+- `form`: how a token is written. `<36>` is a field of at least 36 letters and digits, and `<20-36>`
+  one of at least 20 and usually up to 36. A letter selects another alphabet, see `ALPHABETS`.
+  `(p|o)` is one of several words, and `(_live)?` a part that may be missing. `\` before one of
+  `<(|)` makes it a plain character. All other characters stand for themselves.
+- `after`: words of which one must stand in the text up to 40 characters before the token, because
+  the form alone is not enough. They are separated by spaces.
+- `source`: the page where the vendor describes its tokens.
+
+The words in a form become the keywords of its rule: its beginning or, if it begins with a field,
+the longest word in it. A pattern ends where the alphabet of its last field ends.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
 
 from ingest.redaction.rule import Rule
 
+ALPHABETS = {
+    "": "A-Za-z0-9",
+    "b": "A-Za-z0-9+/",  # of Base64
+    "c": "A-Za-z0-9_+/=.~-",  # all that occur in tokens
+    "d": "0-9",
+    "e": "A-Za-z0-9_=-",
+    "h": "0-9a-f",
+    "k": "A-Za-z0-9_",
+    "l": "0-9a-z",
+    "p": "A-Za-z0-9_%-",  # of URLs with escapes
+    "u": "0-9A-Z",
+    "v": "A-Za-z0-9_.-",
+    "w": "A-Za-z0-9_-",  # of URLs
+    "x": "0-9A-Fa-f",
+}
+PART = re.compile(
+    r"<(?P<least>\d+)(?:-(?P<most>\d+))?(?P<alphabet>[a-z]?)>|(?P<sign>\)\?|[()|])|\\?(?P<text>.)"
+)
+FIELD = "\0"  # stands for a field in a text
+FILE = Path(__file__).with_name("tokens.tsv")
 # The text before a token: its start, no letter or digit, or an escape in JSON or in a URL.
 APART = r"(?:^|[^A-Za-z0-9]|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})"
+REST = r"[\w-]*"  # of a token that has the form of another vendor's shorter one
+LONGEST_GAP = 40  # characters between a word of `after` and the token
 
-TOKENS = (
-    Rule("1password", "ops_eyJ", r"ops_eyJ[\w+/=-]{40,}"),
-    Rule("adafruit", "aio_", r"aio_[A-Za-z0-9]{28}"),
-    Rule("age", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
-    Rule("airtable", "", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
-    Rule("alibaba", "LTAI", r"LTAI[A-Za-z0-9]{12,}"),
-    Rule("anyscale", "esecret_", r"esecret_[A-Za-z0-9]{20,}"),
-    Rule("artifactory", "AKCp cmVmdGtuO", r"(?:AKCp[A-Za-z0-9]{50,}|cmVmdGtuO[A-Za-z0-9]{50,})"),
-    Rule("atlassian", "ATATT3 ATCTT3 ATBB", r"(?:AT[AC]TT3[\w=.-]{20,}|ATBB[A-Za-z0-9]{24,})"),
-    Rule("aws", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}"),
-    Rule("aws bedrock", "ABSK bedrock-api-key-", r"(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{60,}=*"),
-    Rule("azure", "Q~", r"[\w~.]{3}[0-9]Q~[\w~.-]{31,}"),
-    Rule("azure devops", "AZDO", r"[A-Za-z0-9]{70,}AZDO[A-Za-z0-9]{4}"),
-    Rule(
-        "azure key", "+ASt +ABa ACDb APIM JQQJ9",
-        r"(?:[A-Za-z0-9+/]{76}(?:\+ASt|\+ABa|ACDb|APIM)[A-Za-z0-9+/]{5}[AQgw]=="
-        r"|[A-Za-z0-9]{52}JQQJ9[9D][A-Za-z0-9]{20,})",
-    ),
-    Rule("brevo", "xkeysib- xsmtpsib-", r"x(?:key|smtp)sib-[\w-]{40,}"),
-    Rule("buildkite", "bkua_", r"bkua_[0-9a-z]{40}"),
-    Rule("cerebras", "csk-", r"csk-[A-Za-z0-9]{32,}"),
-    Rule("circleci", "CCIPAT_ CCIPRJ_", r"CCIP(?:AT|RJ)_\w{20,}"),
-    Rule("clojars", "CLOJARS_", r"CLOJARS_[0-9a-f]{60}"),
-    Rule("cloudflare", "v1.0-", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
-    Rule("contentful", "CFPAT-", r"CFPAT-[\w-]{40,}"),
-    Rule("crates.io", "cio", r"cio[A-Za-z0-9]{32}"),
-    Rule("databricks", "dapi dkea dose", r"(?:dapi|dkea|dose)[0-9A-Za-z]{32}(?:-[0-9])?"),
-    Rule("digitalocean", "doo_v1_ dop_v1_ dor_v1_", r"do[opr]_v1_[0-9A-Za-z]{32,}"),
-    Rule("discord", "", r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}"),
-    Rule("docker", "dckr_pat_ dckr_oat_", r"dckr_[op]at_[\w-]{16,}"),
-    Rule("doppler", "dp.", r"dp\.(?:audit|ct|pt|sa|scim|st)\.(?:[\w-]{1,40}\.)?[A-Za-z0-9]{32,}"),
-    Rule("dropbox", "sl.", r"sl\.(?:u\.)?[\w=-]{60,}"),
-    Rule("dynatrace", "dt0", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{60,}"),
-    Rule("easypost", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}"),
-    Rule("elevenlabs", " ".join(f"sk_{digit:x}" for digit in range(16)), r"sk_[0-9a-f]{40,}"),
-    Rule("facebook", "EAA", r"EAA[\w-]{57,}"),  # also Square
-    Rule("figma", "figd_", r"figd_[\w-]{20,}"),
-    Rule("firecrawl", "fc-", r"fc-[0-9a-f]{32}"),
-    Rule("fireworks", "fw_", r"fw_[A-Za-z0-9]{20,}"),
-    Rule("fly.io", "fo1_ fm1 fm2_ flyv1", r"(?:fo1_[\w-]{20,}|fm[12][ar]?_[\w+/=]{20,})"),
-    Rule("frame.io", "fio-u-", r"fio-u-[\w=-]{40,}"),
-    Rule("github", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{20,}"),
-    Rule("github fine-grained", "github_pat_", r"github_pat_\w{20,}"),
-    Rule(
-        "gitlab", "glagent- glcbt- gldt- glffct- glft- glimt- gloas- glpat- glptt- glrt- glsoat-",
-        r"gl(?:agent|cbt|dt|ffct|ft|imt|oas|pat|ptt|rt|soat)-[\w.-]{16,}",
-    ),
-    Rule("gitlab runner", "GR1348941", r"GR1348941[\w-]{16,}"),
-    Rule("google", "AIza", r"AIza[\w-]{30,}"),
-    Rule("google client", "GOCSPX-", r"GOCSPX-[\w-]{20,}"),
-    Rule("google oauth", "ya29. 1//0", r"(?:ya29\.[\w.-]{20,}|1//0[\w-]{40,})"),
-    Rule("grafana", "glsa_ glc_ eyJrIjoi", r"(?:glsa_\w{20,}|(?:glc_|eyJrIjoi)[\w+/=-]{30,})"),
-    Rule("groq", "gsk_", r"gsk_[A-Za-z0-9]{20,}"),
-    Rule("heroku", "HRKU-", r"HRKU-[\w-]{30,}"),
-    Rule("hugging face", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{16,}"),
-    Rule("jina", "jina_", r"jina_[A-Za-z0-9]{30,}"),
-    Rule("jwt", "eyJ", r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}"),
-    Rule("kaggle", "KGAT_", r"KGAT_[0-9A-Za-z]{20,}"),
-    Rule("langsmith", "lsv2_ ls__", r"(?:lsv2_\w{20,}|ls__[0-9A-Za-z]{30,})"),
-    Rule("linear", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{20,}"),
-    Rule("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}"),
-    Rule("mailgun", "key-", r"key-[0-9a-f]{32}"),
-    Rule("mapbox", "sk.eyJ", r"sk\.eyJ[\w-]{20,}\.[\w-]{16,}"),
-    Rule("neon", "napi_", r"napi_[0-9a-z]{40,}"),
-    Rule("neptune", "eyJhcGlf", r"eyJhcGlf[\w+/=-]{40,}"),
-    Rule("netlify", "nfp_", r"nfp_[A-Za-z0-9]{30,}"),
-    Rule("new relic", "NRAK- NRII- NRJS- NRRA-", r"NR(?:AK|II|JS|RA)-[A-Za-z0-9]{16,}"),
-    Rule("notion", "ntn_ secret_", r"(?:ntn_[A-Za-z0-9]{20,}|secret_[A-Za-z0-9]{32,})"),
-    Rule("npm", "npm_", r"npm_[A-Za-z0-9]{30,}"),
-    Rule("nuget", "oy2", r"oy2[0-9a-z]{43}"),
-    Rule("nvidia", "nvapi-", r"nvapi-[\w-]{20,}"),
-    Rule(
-        "openai", "sk-",  # also Anthropic, DeepSeek, OpenRouter and others
-        r"sk-(?:(?:admin|ant|lf|or|proj|svcacct)-[\w-]{20,}"
-        r"|(?:[a-z]{1,20}[0-9]{0,4}-){0,4}[A-Za-z0-9]{20,}[\w-]*)",
-    ),
-    Rule("openshift", "sha256~", r"sha256~[\w-]{43}"),
-    Rule("perplexity", "pplx-", r"pplx-[A-Za-z0-9]{20,}"),
-    Rule("pinecone", "pcsk_", r"pcsk_\w{20,}"),
-    Rule("planetscale", "pscale_", r"pscale_(?:oauth|pw|tkn|token)_[\w.=-]{20,}"),
-    Rule("posthog", "phx_", r"phx_[A-Za-z0-9]{30,}"),
-    Rule("postman", "PMAK-", r"PMAK-[0-9A-Za-z]{20,}(?:-[0-9A-Za-z]+)?"),
-    Rule("prefect", "pnu_ pnb_", r"pn[bu]_[0-9A-Za-z]{30,}"),
-    Rule("pulumi", "pul-", r"pul-[0-9A-Za-z]{36,}"),
-    Rule("pypi", "pypi-", r"pypi-[\w-]{30,}"),
-    Rule("readme", "rdme_", r"rdme_[0-9a-z]{60,}"),
-    Rule("replicate", "r8_", r"r8_[A-Za-z0-9]{30,}"),
-    Rule("resend", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
-    Rule("rubygems", "rubygems_", r"rubygems_[0-9A-Za-z]{32,}"),
-    Rule("runpod", "rpa_", r"rpa_[A-Z0-9]{36,}"),
-    Rule("sendgrid", "SG.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    Rule("sentry", "sntrys_ sntryu_", r"sntry[su]_[\w+/=-]{20,}"),
-    Rule("shippo", "shippo_live_ shippo_test_", r"shippo_(?:live|test)_[0-9a-f]{32,}"),
-    Rule("shopify", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9A-Za-z]{20,}"),
-    Rule("slack", "xox xapp-", r"(?:xox[abceoprs](?:\.xox[bp])?|xapp)-[\w-]{10,}"),
-    Rule("sonar", "sqa_ sqp_ squ_", r"sq[apu]_[0-9a-f]{40}"),
-    Rule("square", "sq0atp- sq0csp-", r"sq0(?:atp|csp)-[\w-]{20,}"),
-    Rule("stripe", "_live_ _test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"),
-    Rule("stripe webhook", "whsec_", r"whsec_[A-Za-z0-9+/=]{20,}"),
-    Rule("supabase", "sbp_ sb_secret_", r"(?:sbp_[0-9A-Za-z]{20,}|sb_secret_[\w-]{20,})"),
-    Rule("tailscale", "tskey-", r"tskey-[\w-]{16,}"),
-    Rule("tavily", "tvly-", r"tvly-[\w-]{20,}"),
-    Rule("telegram", ":AA", r"[0-9]{8,10}:AA[\w-]{32,}"),
-    Rule("tencent", "AKID", r"AKID[A-Za-z0-9]{32}"),
-    Rule("terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{20,}"),
-    Rule("together", "tgp_v1_", r"tgp_v1_[\w-]{20,}"),
-    Rule("twilio", " ".join(f"SK{digit:x}" for digit in range(16)), r"SK[0-9a-f]{32}"),
-    Rule("typeform", "tfp_", r"tfp_[\w.=-]{40,}"),
-    Rule("vault", "hvs. hvb. hvr.", r"hv[brs]\.[\w-]{20,}"),
-    Rule("voyage", "pa-", r"pa-[\w-]{40,}", 4.2),
-    Rule("wandb", "wandb_v", r"wandb_v[0-9]_\w{20,}"),
-    Rule("xai", "xai-", r"xai-[A-Za-z0-9]{20,}"),
-    Rule("yandex", "AQVN", r"AQVN[\w-]{35,38}"),
-)  # fmt: skip
+
+class Token(NamedTuple):
+    """A row of the table."""
+
+    name: str
+    form: str
+    after: str
+    source: str
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that finds the token."""
+        pattern = f"{APART}({_pattern(self.form)}{REST})"
+        if self.after:
+            words = "|".join(map(re.escape, self.after.split()))
+            pattern = rf"(?i:{words})[^\r\n]{{0,{LONGEST_GAP}}}?{pattern}"
+        return Rule(self.name, self.after or " ".join(_keywords(self.form)), pattern)
+
+
+def _tokens() -> list[Token]:
+    with FILE.open(encoding="utf-8", newline="") as opened:
+        rows = csv.reader(opened, delimiter="\t", quoting=csv.QUOTE_NONE)
+        next(rows)
+        return [Token(*row) for row in rows]
+
+
+def _pattern(form: str) -> str:
+    """Return the regular expression of a form."""
+    pattern = ""
+    for part in PART.finditer(form):
+        if part["least"]:
+            pattern += f"[{ALPHABETS[part['alphabet']]}]{{{part['least']},}}"
+        elif part["sign"]:
+            pattern += "(?:" if part["sign"] == "(" else part["sign"]
+        else:
+            pattern += re.escape(part["text"])
+    return pattern
+
+
+def _keywords(form: str) -> list[str]:
+    """Return the words of which each token of a form has one; none if a word is too short."""
+    keywords = [_keyword(written) for written in _alternatives(PART.finditer(form))]
+    return list(dict.fromkeys(keywords)) if all(len(word) > 1 for word in keywords) else []
+
+
+def _keyword(written: str) -> str:
+    begin, *others = written.split(FIELD)
+    return begin if len(begin) > 1 else max(others, key=len, default="")
+
+
+def _alternatives(parts: Iterator[re.Match[str]]) -> list[str]:
+    """Return all texts of a form up to the end of the group, with `FIELD` for each field."""
+    complete: list[str] = []
+    texts = [""]
+    for part in parts:
+        if part["sign"] == "|":
+            complete += texts
+            texts = [""]
+        elif part["sign"] == "(":
+            texts = [text + end for text, end in product(texts, _alternatives(parts))]
+        elif part["sign"]:
+            complete += texts
+            return [*complete, ""] if part["sign"] == ")?" else complete
+        else:
+            end = FIELD if part["least"] else part["text"]
+            texts = [text + end for text in texts]
+    return complete + texts
+
+
+TOKENS = tuple(_tokens())

@@ -59,10 +59,18 @@ def _logic(catalog: Sequence[Node]) -> str:
     """Compute the version of the logic from the SQL and the Python that turn files into tables."""
     statements = [file.statement for file in of_kind(*IN_SCRATCH, "queries")]
     statements += definitions({node.name: node.reads for node in catalog})
-    modules = sorted(
-        path for package in PACKAGES for path in (SQL_DIRECTORY.parent / package).rglob("*.py")
+    directories = [SQL_DIRECTORY.parent / package for package in PACKAGES]
+    modules, data = (
+        sorted(path for directory in directories for path in directory.rglob(name))
+        for name in ("*.py", "*.tsv")
     )
-    return digest([*statements, *map(_code, modules)])
+    return digest([*statements, *map(_code, modules), *map(_rows, data)])
+
+
+def _rows(table: Path) -> str:
+    """Return the rows of a table without its last column, the source."""
+    lines = table.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.rpartition("\t")[0] for line in lines)
 
 
 def _code(module: Path) -> str:

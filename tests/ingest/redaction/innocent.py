@@ -272,6 +272,39 @@ signature=*fp32, i32
 {"num_tokens": 128, "eos_token": "</s>"}
 {"cache_key": "fx_123", "fusion_key": [1, 2]}
 {"Input type": ["float", "Scalar", "key"]}
+next_token = torch.argmax(logits[:, -1], dim=-1)
+next_token = torch.argmax(…)
+next_token = logits.argmax
+mask_token = nn.Parameter(torch.zeros(1))
+cls_tokens = self.cls_token.expand(B, -1, -1)
+pos_token = x + 1
+token = tokens[i]
+tokens = tokenizer(text)
+token=next(x)
+secret = hashlib.sha256(x)
+cls_token: "f32[1, 1, 768]"
+cls_token: f32[1, 1, 768]
+cls_token_1: "f32[1, 1, 768][768, 768, 1]cuda:0"
+tokens: "i64[1, 77]"
+tokens: "Sym(s0)"
+SSH_KEY_PATH=~/.ssh/id_rsa
+SSH_KEY_PATH=/Users/me/.ssh/id_rsa
+HF_TOKEN_PATH=/home/me/.cache/huggingface/token
+api_key_file: keys.json
+def f(token: Tensor, password: str)
+def f(tokens: List[int], auth: bool = False) -> Tensor
+api_key: Optional[str] = None
+token: torch.Tensor
+credentials: AuthCredentials
+auth: HTTPBasicAuth
+cookies: CookieJar
+ENV token embedding
+set tokens correctly
+config tokens
+login to the server successfully
+name: token_embedding value: 3
+['token', 'value']
+(key, value)
 hello, monkey: banana
 hockey=puck
 turkey: 3

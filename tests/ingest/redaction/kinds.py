@@ -1,13 +1,24 @@
 """Kinds of secrets, in the forms that vendors publish and that programs write.
 
+`TOKENS` and `SETTINGS` are written by hand. `ROWS` are the tokens of `tokens.tsv`. `GROUPS` are
+several tokens in one text, which saves time. Each run of the tests makes other secrets;
+SECRETS_SEED repeats a run.
+
 In a form, `<32>` is a field of 32 random letters and digits. A letter selects other characters:
 `<32h>` hexadecimal digits, `<32u>` capital letters and digits, `<32l>` small letters and digits,
 `<32d>` digits, `<32w>` the characters of URLs, `<32b>` the characters of Base64.
 """
 
+import os
 import random
 import re
+import secrets
 import string
+from collections.abc import Iterator
+
+from ingest.redaction import tokens
+
+SEED = os.environ.get("SECRETS_SEED") or str(secrets.randbelow(10**9))
 
 ALPHABETS = {
     "": string.ascii_letters + string.digits,
@@ -41,10 +52,12 @@ TOKENS = {
     "azure key of an AI service": "<52>JQQJ99<26>",
     "brevo": "xkeysib-<64h>-<16>",
     "buildkite": "bkua_<40l>",
+    "baidu": "bce-v3/ALTAK-<21>/<40h>",
     "cerebras": "csk-<48l>",
     "circleci": "CCIPAT_<22>_<40h>",
     "clojars": "CLOJARS_<60h>",
-    "cloudflare": "v1.0-<24h>-<146h>",
+    "cloudflare": "cfut_<48>",
+    "cloudflare of a machine": "v1.0-<24h>-<146h>",
     "contentful": "CFPAT-<43w>",
     "crates.io": "cio<32>",
     "databricks": "dapi<32h>",
@@ -63,6 +76,8 @@ TOKENS = {
     "figma": "figd_<40w>",
     "firecrawl": "fc-<32h>",
     "fireworks": "fw_<24>",
+    "e2b": "e2b_<40h>",
+    "fal": "<8h>-<4h>-<4h>-<4h>-<12h>:<32h>",
     "fly.io": "FlyV1 fm2_<200>",
     "fly.io old": "fo1_<43w>",
     "frame.io": "fio-u-<64w>",
@@ -75,6 +90,7 @@ TOKENS = {
     "gitlab": "glpat-<20w>",
     "gitlab deploy": "gldt-<20w>",
     "gitlab job": "glcbt-64_<20w>",
+    "gitlab runner of a workspace": "glrtr-<20w>",
     "gitlab runner": "GR1348941<20w>",
     "gitlab trigger": "glptt-<40h>",
     "google": "AIza<35w>",
@@ -90,12 +106,16 @@ TOKENS = {
     "jina": "jina_<60>",
     "jwt": "eyJ<33>.eyJ<80>.<43w>",
     "kaggle": "KGAT_<32h>",
+    "lambda": "secret_my-key_<32h>.<32>",
     "langsmith": "lsv2_pt_<32h>_<10h>",
     "langsmith old": "ls__<32h>",
     "linear": "lin_api_<40>",
     "mailchimp": "<32h>-us12",
     "mailgun": "key-<32h>",
     "mapbox": "sk.eyJ<60>.<22w>",
+    "modal": "ak-<22>",
+    "modal secret": "as-<22>",
+    "modelscope": "ms-<8h>-<4h>-<4h>-<4h>-<12h>",
     "neon": "napi_<64l>",
     "neptune": "eyJhcGlf<120b>==",
     "netlify": "nfp_<36>",
@@ -131,6 +151,7 @@ TOKENS = {
     "shippo": "shippo_live_<40h>",
     "shopify": "shpat_<32h>",
     "slack": "xoxb-<12d>-<12d>-<24>",
+    "slack cookie": "xoxd-<120w>%2B<30w>%3D",
     "slack app": "xapp-1-A<10u>-<13d>-<64h>",
     "slack refresh": "xoxe.xoxp-1-<160w>",
     "sonar": "sqp_<40h>",
@@ -150,10 +171,13 @@ TOKENS = {
     "typeform": "tfp_<44w>",
     "vault": "hvs.<95w>",
     "vault batch": "hvb.<140w>",
+    "vercel": "vcp_<56>",
+    "volcengine": "AKLT<43>",
     "voyage": "pa-<43w>",
     "wandb": "wandb_v1_<70>",
     "xai": "xai-<80>",
     "yandex": "AQVN<36w>",
+    "zhipu": "<32h>.<16>",
 }
 
 # Secrets that the text before them reveals. Some have several kinds of quotes, or several parts.
@@ -219,9 +243,43 @@ SETTINGS = {
     "password of a login": "sshpass -p <12> ssh host",
     "password of a login of docker": "docker login -u me -p <20> registry.example.com",
     "password of redis": "redis-cli -h host -a <20> ping",
+    "user of a URL": "https://<24>:@git.example.com/a/b.git",
+    "user of a URL with another password": "https://<40h>:x-oauth-basic@github.com/a/b.git",
+    "block of YAML": "auth:\\n  user: me\\n  pass: <20>",
+    "secret in a block of YAML": "credentials:\n  hub: <20>\n  other: <16>",
+    "secret in nested YAML": "database:\n    password:\n        <20>",
+    "secret in a scalar of YAML": "api_key: >-\n  <20>",
+    "secret with signs": "DB_PASSWORD=<8>,<8>;<8>&<8>",
+    "secret that begins with a bracket": "DB_PASSWORD=[<20>",
+    "secret that begins with a parenthesis": "export DB_PASSWORD=(<20>",
+    "secret that begins with a brace": "db_password: {<20>",
+    "variable with a name and a value": "- name: HF_TOKEN\n  value: <20>",
+    "variable in a dict": "[{'name': 'DB_PASSWORD', 'value': '<12>'}]",
+    "pair of a name and a value": "[('HF_TOKEN', '<20>'), ('PATH', '/usr')]",
+    "pair in a call": "os.environ.setdefault('DB_PASSWORD', '<20>')",
+    "element of XML": "<password><20></password>",
+    "scheme": "add_header X-Api-Key <32>",
+    "setting of a command": "setenv WANDB_API_KEY <40h>",
+    "setting of a command of Docker": "ENV HF_TOKEN <20>",
+    "setting of a command of fish": "set -gx HF_TOKEN <20>",
+    "setting of a command of aws": "aws configure set aws_secret_access_key <40b>",
+    "setting of a command of npm": "npm config set //registry.npmjs.org/:_authToken <36>",
+    "setting of a command of gh": "gh secret set HF_TOKEN --body <20>",
+    "key of a login": "wandb login <40h>",
+    "key of a login with an option": "wandb login --relogin <40h>",
+    "key of a call of login": "wandb.login(key='<40h>')",
+    "passphrase of openssl": "openssl enc -d -pass pass:<12> -in x",
+    "token of telegram in a URL": "https://api.telegram.org/bot<10d>:AA<33w>/getMe",
+    "token of windows": "setx HF_TOKEN <20>",
     "netrc": "machine api.wandb.ai login user password <40h>",
 }
 KINDS = TOKENS | SETTINGS
+ROWS = {f"{token.name} (row)": token for token in tokens.TOKENS}
+GROUP = 8  # tokens in one text
+NAMES = [*TOKENS, *ROWS]
+GROUPS = {
+    f"group {start // GROUP}": NAMES[start : start + GROUP] for start in range(0, len(NAMES), GROUP)
+}
 
 
 def planted(kind: str, where: str = "") -> tuple[str, list[str]]:
@@ -229,14 +287,56 @@ def planted(kind: str, where: str = "") -> tuple[str, list[str]]:
 
     Each `where` has a different secret.
     """
-    draw = random.Random(f"{kind} {where}")
-    parts: list[str] = []
+    if kind in GROUPS:
+        texts, parts = zip(*(planted(row, where) for row in GROUPS[kind]), strict=True)
+        return " ".join(texts), [part for of_row in parts for part in of_row]
+    draw = random.Random(f"{SEED} {kind} {where}")
+    filled: list[str] = []
 
     def fill(field: re.Match[str]) -> str:
-        alphabet, length = ALPHABETS[field[2]], int(field[1])
-        part = "".join(draw.choices(alphabet, k=length - 1))
-        at = draw.randrange(1, length)  # real secrets contain a digit, unless they are very short
-        parts.append(part[:at] + draw.choice("23456789") + part[at:])
-        return parts[-1]
+        filled.append(characters(draw, ALPHABETS[field[2]], int(field[1])))
+        return filled[-1]
 
-    return FIELD.sub(fill, KINDS[kind]), [part for part in parts if len(part) >= 8]
+    if kind in ROWS:
+        text, filled = of_row(draw, ROWS[kind])
+    else:
+        text = FIELD.sub(fill, KINDS[kind])
+    parts = [part for part in filled if len(part) >= 8 and not part.isdigit()]
+    return text, parts or [text]
+
+
+def of_row(draw: random.Random, row: tokens.Token) -> tuple[str, list[str]]:
+    """Return a text with a token of the row, and the token's fields."""
+    text, fields = _of_form(draw, tokens.PART.finditer(row.form))
+    return f"{draw.choice(row.after.split())} {text}" if row.after else text, fields
+
+
+def _of_form(draw: random.Random, parts: Iterator[re.Match[str]]) -> tuple[str, list[str]]:
+    """Return a text that the form describes up to the end of the group, and its fields."""
+    alternatives: list[tuple[str, list[str]]] = [("", [])]
+    for part in parts:
+        text, fields = alternatives[-1]
+        if part["sign"] == "|":
+            alternatives.append(("", []))
+        elif part["sign"] == "(":
+            more, of_group = _of_form(draw, parts)
+            alternatives[-1] = (text + more, fields + of_group)
+        elif part["sign"]:
+            return draw.choice([*alternatives, ("", [])] if part["sign"] == ")?" else alternatives)
+        elif part["least"]:
+            alphabet = [*map(chr, range(33, 127))]
+            allowed = re.compile(f"[{tokens.ALPHABETS[part['alphabet']]}]")
+            length = draw.randint(int(part["least"]), int(part["most"] or part["least"]))
+            field = characters(draw, "".join(filter(allowed.match, alphabet)), length)
+            alternatives[-1] = (text + field, [*fields, field])
+        else:
+            alternatives[-1] = (text + part["text"], fields)
+    return draw.choice(alternatives)
+
+
+def characters(draw: random.Random, alphabet: str, length: int) -> str:
+    """Return random characters. As in real secrets, one of the first is a digit."""
+    text = "".join(draw.choices(alphabet, k=length))
+    digits = [digit for digit in "23456789" if digit in alphabet]
+    at = draw.randrange(1, max(2, length // 2))
+    return text[:at] + draw.choice(digits) + text[at + 1 :] if digits and length > 1 else text

@@ -195,6 +195,12 @@ def test_tokens_of_samples_are_not_stored(sample_store: Path, samples: Path) -> 
         "machine host login user password v",
         "https://host/x?X-Amz-Signature=v&y=1",
         {"MY_PAT": "v"},
+        [["HF_TOKEN", "a1b2c3"], ["PATH", "/usr"]],
+        [{"name": "HF_TOKEN", "value": "v"}],
+        {"env": [{"key": "DB_PASSWORD", "value": "v"}]},
+        [{"Name": "MY_KEY", "Value": "v"}],
+        ["wandb", "login", "0123456789abcdef0123456789abcdef01234567"],
+        ["aws", "configure", "set", "aws_secret_access_key", "0123456789abcdef"],
     ],
 )
 def test_a_secret_is_recognised_by_its_key_or_its_form(value: Any) -> None:
@@ -215,6 +221,8 @@ def test_a_secret_is_recognised_by_its_key_or_its_form(value: Any) -> None:
         "Basic attention of Token::Kind, python -u train.py:main",
         {"key": "q", "signature": "*fp32", "tokens": "2M"},
         {"password": None, "secret": False},
+        [["token", "float"], ["key", "query"]],
+        [{"name": "token_embedding", "value": "plain"}, {"name": "tokens", "value": 128}],
     ],
 )
 def test_texts_that_resemble_secrets_are_kept(value: Any) -> None:

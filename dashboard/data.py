@@ -43,13 +43,22 @@ def _store(store: str) -> ingest.Store:
     return ingest.Store(store)
 
 
-@st.cache_resource(show_spinner=False)
 def _connection(store: str) -> Any:
+    return _connection_of(store, _store(store).catalog_file.digest)
+
+
+def _console(store: str) -> ingest.Console:
+    return _console_of(store, _store(store).catalog_file.digest)
+
+
+# The views of a connection read the versions of tables that were in the store when it was opened.
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _connection_of(store: str, catalog: str) -> Any:
     return ingest.connect(store)
 
 
-@st.cache_resource(show_spinner=False)
-def _console(store: str) -> ingest.Console:
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _console_of(store: str, catalog: str) -> ingest.Console:
     return ingest.Console(store)
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import ingest
 
 REVISIONS = "revisions"
+REVISION = "revisions/*/*"
+CURRENT = f"{REVISION}/current"
 FIRST = {".lock", "index.parquet", "listing.json", "runs"}
 LATER = {"catalog.duckdb", "schema", REVISIONS, ".readers"}  # after runs were added or read
 
@@ -35,13 +37,17 @@ def emptied(path: Path) -> ingest.Store:
 
 
 def is_at_rest(store: Path) -> bool:
-    """Return whether the directory contains only the files of a store at rest."""
+    """Return whether the directory contains only the files of a store at rest.
+
+    Each revision is in use, and marked so.
+    """
     names = {entry.name for entry in store.iterdir()}
     if not names >= FIRST:
         return False
     names -= {file.name for file in store.glob("index-*.parquet")}
     listed = {str(Path(run["directory"]).parent) for run in listing(store)["runs"]}
-    revisions = {str(path.relative_to(store)) for path in (store / REVISIONS).glob("*/*")}
+    revisions = {str(path.parent.relative_to(store)) for path in store.glob(CURRENT)}
+    names |= {path.name for path in store.glob(REVISION) if not (path / "current").exists()}
     return names <= FIRST | LATER and revisions == listed
 
 

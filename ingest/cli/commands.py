@@ -166,16 +166,21 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
     def rows(query: str) -> list[tuple[Any, ...]]:
         return read(connection, lambda: connection.execute(query, [run_id]).fetchall())
 
-    for row in rows(
-        """
-        SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
-            array_to_string(list_transform(
-                map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
-            ), ', ') AS tags, ranks, devices, events, activities
-        FROM run_overview WHERE run_id = $1
-        """
-    ):
-        names = [column[0] for column in connection.description]
+    def labels() -> tuple[list[str], list[tuple[Any, ...]]]:
+        found = connection.execute(
+            """
+            SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
+                array_to_string(list_transform(
+                    map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
+                ), ', ') AS tags, ranks, devices, events, activities
+            FROM run_overview WHERE run_id = $1
+            """,
+            [run_id],
+        )
+        return [column[0] for column in found.description], found.fetchall()
+
+    names, found = read(connection, labels)
+    for row in found:
         results().print(table(("", "run"), zip(names, row, strict=True)))
     for path, line, warnings in rows(
         """

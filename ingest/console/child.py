@@ -25,7 +25,8 @@ from ingest.console.checks import checked
 from ingest.console.worker import OUT_OF_MEMORY
 from ingest.console.writer import for_arrow
 from ingest.errors import StoreError
-from ingest.store.connection import create_views, read
+from ingest.store.connection import create_views, read_statement
+from ingest.store.private import private_directory
 from ingest.store.store import existing
 
 SETTINGS = (
@@ -76,7 +77,8 @@ def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(
         config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
     )
-    connection.execute(f"SET allowed_directories = [{sql.literal(f'{store}/')}]")
+    readable = [f"{directory}/" for directory in (store, private_directory())]
+    connection.execute(f"SET allowed_directories = {sql.literal(readable)}")
     create_views(connection, existing(store))
     for setting in SETTINGS:
         connection.execute(setting)
@@ -120,7 +122,7 @@ def _answer(
     """
     try:
         with connection.cursor() as cursor:
-            table, cut_at = read(connection, lambda: _read(checked(cursor, text), rows, size))
+            table, cut_at = read_statement(cursor, lambda: _read(checked(cursor, text), rows, size))
             return {"cut_at": cut_at}, _serialized(table)
     except (duckdb.FatalException, duckdb.InternalException):
         raise  # the database refuses all further queries

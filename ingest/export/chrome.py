@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, NamedTuple
 
 import duckdb
@@ -15,6 +14,7 @@ from ingest.errors import MissingError
 from ingest.export.crossing import crossing, possible
 from ingest.export.stretches import EVER, Interval
 from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
+from ingest.store.connection import snapshot
 from ingest.terminal import plain
 
 BATCH_ROWS = 20_000
@@ -55,8 +55,8 @@ def chrome_trace(
     """Return a chrome trace of some intervals, without events shorter than `shortest_ns`.
 
     The ranks of a side share a clock. The anchors of two sides are drawn at the same time. The text
-    is read from the store while it is consumed; if the run is removed meanwhile, it ends with an
-    error. Raise MissingError if there are no events.
+    is read from the store while it is consumed, even if the run is removed meanwhile. Raise
+    MissingError if there are no events.
     """
     spans = {part: _span(connection, part, shortest_ns) for part in parts}
     found = {part: span for part, span in spans.items() if span is not None}
@@ -65,25 +65,30 @@ def chrome_trace(
     origins = _origins(found)
     base_ns = origins[next(iter(found)).side]
     labels = _labels(list(found))
-    text = chain(
-        [_head(connection, list(found), base_ns)],
-        chain.from_iterable(
-            _of_interval(
-                connection,
-                _parameters(part, shortest_ns)
-                | {
-                    "origin_ns": origins[part.side],
-                    "interval_number": None if label is None else index,
-                    "label": label,
-                    "pid": _own_pid(index),
-                    "flows": index * FLOWS_PER_INTERVAL,
-                },
-            )
-            for index, (part, label) in enumerate(zip(found, labels, strict=True))
-        ),
-        [b"\n]}\n"],
-    )
+    sides = [
+        _parameters(part, shortest_ns)
+        | {
+            "origin_ns": origins[part.side],
+            "interval_number": None if label is None else index,
+            "label": label,
+            "pid": _own_pid(index),
+            "flows": index * FLOWS_PER_INTERVAL,
+        }
+        for index, (part, label) in enumerate(zip(found, labels, strict=True))
+    ]
+    text = _text(connection, _head(connection, list(found), base_ns), sides)
     return ChromeTrace(base_ns, _shown(found, origins), text)
+
+
+def _text(
+    connection: duckdb.DuckDBPyConnection, head: bytes, sides: list[dict[str, Any]]
+) -> Iterator[bytes]:
+    """Yield the file in pieces."""
+    yield head
+    with snapshot(connection) as cursor:
+        for parameters in sides:
+            yield from _of_interval(cursor, parameters)
+    yield b"\n]}\n"
 
 
 def _shown(spans: dict[Interval, _Span], origins: dict[int, int]) -> tuple[int, int]:
@@ -219,23 +224,21 @@ def _table(
 ) -> pa.Table:
     """Return the result of a query by its name."""
     query = sql.query(name)
-    with connection.cursor() as cursor:
-        return cursor.sql(query, params=_used(parameters, query)).to_arrow_table()
+    return connection.sql(query, params=_used(parameters, query)).to_arrow_table()
 
 
 def _texts(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: dict[str, Any]
 ) -> Iterator[bytes]:
     """Yield the query's single text column as bytes, batch by batch."""
-    with connection.cursor() as cursor:
-        relation = cursor.sql(query, params=_used(parameters, query))
-        for batch in relation.to_arrow_reader(BATCH_ROWS):
-            column = batch.column(0)
-            if len(column):
-                _, offsets, text = column.buffers()
-                ends = memoryview(offsets).cast("i")
-                first, last = ends[column.offset], ends[column.offset + len(column)]
-                yield text[first:last].to_pybytes()
+    relation = connection.sql(query, params=_used(parameters, query))
+    for batch in relation.to_arrow_reader(BATCH_ROWS):
+        column = batch.column(0)
+        if len(column):
+            _, offsets, text = column.buffers()
+            ends = memoryview(offsets).cast("i")
+            first, last = ends[column.offset], ends[column.offset + len(column)]
+            yield text[first:last].to_pybytes()
 
 
 def _used(parameters: dict[str, Any], query: str) -> dict[str, Any]:

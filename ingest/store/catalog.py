@@ -18,6 +18,12 @@ STAMP = "schema"  # the file with the digest of the store's catalog
 # condition on `run_id` from one side, so that the sum covers all runs.
 UNSOUND = "window_self_join"
 
+FILE_MACROS = (
+    "CREATE MACRO table_files(version, relation, transaction_id) AS store_path() || "
+    f"'/{RUNS}/' || version || '/{PREFIX}*/' || relation || '.parquet'",
+    f"CREATE MACRO index_files(transaction_id) AS store_path() || '/{INDEX}'",
+)
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -25,7 +31,7 @@ class Catalog:
 
     `versions` maps the versions of readable runs to their columns. The views read the files that
     `table_files` and `index_files` return: macros in the catalog file, functions in a connection
-    of this process (reading.py).
+    of this process (visible.py).
     """
 
     store: Path
@@ -33,7 +39,7 @@ class Catalog:
 
     def digest(self) -> str:
         """Return a digest of all definitions."""
-        return sql.digest([*self._statements(), str(self.store)])
+        return sql.digest([*self._statements(), *FILE_MACROS, str(self.store)])
 
     def define(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Define all tables, views and macros in the connection's database.
@@ -121,11 +127,8 @@ def create_path(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
 
 def create_file_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """Create the macros that find the files of a store by patterns, for other programs."""
-    connection.execute(
-        f"CREATE MACRO table_files(version, relation, transaction_id) AS store_path() || "
-        f"'/{RUNS}/' || version || '/{PREFIX}*/' || relation || '.parquet'"
-    )
-    connection.execute(f"CREATE MACRO index_files(transaction_id) AS store_path() || '/{INDEX}'")
+    for macro in FILE_MACROS:
+        connection.execute(macro)
 
 
 @cache

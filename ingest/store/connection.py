@@ -4,19 +4,22 @@ import re
 import tempfile
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import duckdb
 
 from ingest import sql
-from ingest.store.catalog import CATALOG, UNSOUND, create_path
+from ingest.store.catalog import UNSOUND, create_path
 from ingest.store.faults import StoreWarning, fault_lines
-from ingest.store.leases import reading
-from ingest.store.reading import VisibleFiles
+from ingest.store.index import index_path, is_intact
+from ingest.store.leases import keeping_files
+from ingest.store.listing import Listing
 from ingest.store.retry import retry_if_removed
 from ingest.store.store import Store, default_store, existing
+from ingest.store.visible import VisibleFiles, visible_listing
 
 RUN_IN_ERROR = re.compile(r"run_id=([^/]+)/")
 
@@ -41,34 +44,75 @@ def connect(store: str | Path | Store | None = None) -> duckdb.DuckDBPyConnectio
 
 
 def read(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]) -> T:
-    """Return the result of `query`, which reads from a store's connection.
+    """Return the result of `query`, which runs in one transaction of a store's connection.
 
-    Run `query` again if a run was removed meanwhile. If a run turns out to be damaged, leave it out
-    of the connection's tables, warn with StoreWarning, and run `query` again.
+    So all its statements see the same runs. Run it again if a run turns out to be damaged: leave
+    the run out of the connection's tables, and warn with StoreWarning.
+    """
+
+    def in_transaction() -> T:
+        connection.begin()
+        try:
+            result = query()
+        except BaseException:
+            connection.rollback()
+            raise
+        connection.commit()
+        return result
+
+    return read_statement(connection, in_transaction)
+
+
+def read_statement(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]) -> T:
+    """Return the result of `query`, which runs a statement that a user wrote. Otherwise as `read`.
+
+    The statement may be one that no transaction can contain.
     """
     [(path,)] = connection.execute("SELECT store_path()").fetchall()
-    with reading(Path(path)):
+    with keeping_files(Path(path)):
         while True:
+            before = visible_listing(Path(path)) or Listing()
             try:
                 return retry_if_removed(query)
             except duckdb.Error as error:
-                if not _leave_out_damaged(path, str(error)):
+                if not _leave_out_damaged(path, before, str(error)) and not _index_mended(path):
                     raise
 
 
-def _leave_out_damaged(path: str, error: str) -> bool:
-    """Leave out the damaged runs that an error message names. Return whether there are any."""
+@contextmanager
+def snapshot(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a cursor whose statements all see the same runs. It keeps their files."""
+    [(path,)] = connection.execute("SELECT store_path()").fetchall()
+    with keeping_files(Path(path)), connection.cursor() as cursor:
+        cursor.begin()
+        yield cursor
+
+
+def _leave_out_damaged(path: str, before: Listing, error: str) -> bool:
+    """Leave out the damaged runs that an error message names. Return whether there are any.
+
+    `before` is the listing that the statement read.
+    """
     named = set(RUN_IN_ERROR.findall(error))
+    known = {run.run_id for run in before.runs.values() if run.fault}
     if not named:
         return False
     store = existing(path)
-    before = store.faults()
     store.refresh(suspects=named)
-    if not (new := {i: fault for i, fault in store.faults().items() if i not in before}):
+    if not (new := {i: fault for i, fault in store.faults().items() if i in named - known}):
         return False
     for line in fault_lines(new):
         warnings.warn(line, StoreWarning, stacklevel=3)
     return True
+
+
+def _index_mended(path: str) -> bool:
+    """Write a damaged index anew. Return whether it was damaged, and is no longer."""
+    index = index_path(Path(path), visible_listing(Path(path)) or Listing())
+    if is_intact(index):
+        return False
+    existing(path).refresh(is_index_suspect=True)
+    return is_intact(index)
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
@@ -79,13 +123,13 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
     copy one, it opens none.
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
-    files = VisibleFiles(store.path)
-    store.ensure_catalog()
-    if store.has_catalog:
+    files = VisibleFiles(store.path, store.catalog.versions)
+    if store.catalog_file.ensure():
+        file = sql.literal(store.catalog_file.path)
         try:
-            connection.execute(f"ATTACH {sql.literal(store.path / CATALOG)} AS stored (READ_ONLY)")
+            connection.execute(f"ATTACH {file} AS stored (READ_ONLY)")
         except duckdb.Error:  # missing, damaged, or open for writing elsewhere
-            store.write_catalog()
+            store.catalog_file.write()
         else:
             connection.execute("COPY FROM DATABASE stored TO memory")
             connection.execute("DETACH stored")

@@ -14,11 +14,9 @@ from ingest.store.index import INDEX, NAME, index_path
 from ingest.store.leases import READERS
 from ingest.store.listing import LISTING, Listing
 from ingest.store.locking import LOCK, PREFIX, locked, sync, sync_names, work_directory
-from ingest.store.places import REVISIONS, RUNS, empty_directory
+from ingest.store.places import FORBIDDEN, REVISIONS, RUNS, empty_directory
 from ingest.store.template import copy_empty
 from ingest.units import as_utf8
-
-FORBIDDEN = "[]*?=\\"
 
 
 def create(store: Path, is_suspect: bool = False) -> None:
@@ -48,7 +46,7 @@ def create(store: Path, is_suspect: bool = False) -> None:
                     sync_names(empty.parent)
                 if not exists and not (store / LISTING).exists():
                     os.replace(work / INDEX, index_path(store, Listing()))
-                    commit(store, work, Listing())
+                    commit(store, work, None, Listing())
     except (OSError, duckdb.Error, StoreError) as error:
         if exists:
             return

@@ -7,15 +7,19 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from ingest.store.manifest import NAME, files_of, size_and_sha256
-from ingest.store.places import UNVERSIONED
+from ingest.store.places import FORBIDDEN, UNVERSIONED
 
 OLD = "old"
+MISSING = "missing"
+SIZE = "size"
+UNREADABLE = "unreadable"
+BAD_NAME = "name"
 TEXTS = {
-    "missing": "{file} is missing",
-    "size": "{file} has changed in size",
+    MISSING: "{file} is missing",
+    SIZE: "{file} has changed in size",
     "checksum": "{file} has changed since it was written",
-    "unreadable": "{file} cannot be read",
-    "name": "the name of its directory is not UTF-8",
+    UNREADABLE: "{file} cannot be read",
+    BAD_NAME: f"the name of its directory is not UTF-8, or contains any of {' '.join(FORBIDDEN)}",
     OLD: "written by a version of tracehouse with other columns",
 }
 MAX_LISTED = 5
@@ -32,6 +36,11 @@ class Fault(NamedTuple):
         """The fault, with its file and the command that repairs it."""
         command = "ingest upgrade" if self.code == OLD else "ingest check --repair"
         return f"{TEXTS[self.code].format(file=self.file or 'a file')}; run `{command}`"
+
+    @property
+    def is_seen_at_once(self) -> bool:
+        """Whether the fault is seen without reading the files."""
+        return self.code in (MISSING, SIZE)
 
 
 class StoreWarning(UserWarning):
@@ -67,29 +76,29 @@ def find_fault(
             return _fault_without_manifest(directory, sorted(tables), thorough)
         return _fault(directory, thorough)
     except OSError as error:
-        return Fault("unreadable", Path(error.filename or "").name)
+        return Fault(UNREADABLE, Path(error.filename or "").name)
 
 
 def _fault(directory: Path, thorough: bool) -> Fault | None:
     if (files := files_of(directory)) is None:
-        return Fault("unreadable" if (directory / NAME).exists() else "missing", NAME)
+        return Fault(UNREADABLE if (directory / NAME).exists() else MISSING, NAME)
     for name, (size, digest) in files.items():
         try:
             if (directory / name).stat().st_size != size:
-                return Fault("size", name)
+                return Fault(SIZE, name)
             if thorough and size_and_sha256(directory / name)[1] != digest:
                 return Fault("checksum", name)
         except FileNotFoundError:
-            return Fault("missing", name)
+            return Fault(MISSING, name)
     return None
 
 
 def _fault_without_manifest(directory: Path, tables: list[str], thorough: bool) -> Fault | None:
     for file in (directory / f"{table}.parquet" for table in tables):
         if not file.exists():
-            return Fault("missing", file.name)
+            return Fault(MISSING, file.name)
         if thorough and not _is_readable(file):
-            return Fault("unreadable", file.name)
+            return Fault(UNREADABLE, file.name)
     return None
 
 

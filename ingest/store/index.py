@@ -54,6 +54,15 @@ def read_index(file: Path) -> dict[str, str] | None:
     return dict(zip(*columns, strict=True))
 
 
+def is_intact(file: Path) -> bool:
+    """Return whether all of an index can be read."""
+    try:
+        pq.read_table(file)
+    except (OSError, ValueError):  # pyarrow's errors derive from these
+        return False
+    return True
+
+
 def relation_rows(relation: str, index: str) -> str:
     """Return the query for an indexed relation's rows. `index` is a SQL expression of the files."""
     return (

@@ -7,7 +7,7 @@ import duckdb
 
 from ingest import sql
 from ingest.disk import is_full
-from ingest.store.faults import Fault, find_fault
+from ingest.store.faults import UNREADABLE, Fault, find_fault
 from ingest.store.index import INDEX, STATE, VERSION, index_version, read_index
 from ingest.store.listing import ListedRun, Listing
 from ingest.store.tables import Columns, columns_of, table_rows
@@ -16,18 +16,22 @@ BATCH_RUNS = 200  # runs that one query reads
 
 
 def write_index(
-    target: Path, store: Path, listing: Listing, new: Mapping[str, Path] | None = None
+    target: Path,
+    store: Path,
+    listing: Listing,
+    new: Mapping[str, Path] | None = None,
+    is_suspect: bool = False,
 ) -> dict[str, Fault]:
     """Write an index of the runs in `listing` to the new file `target`.
 
     The rows of the runs `new` come from the files that `new` maps them to, which the pipeline
-    wrote. The rows of unchanged runs come from the store's index, and those of other runs from
-    their tables. Return the faults of runs that turned out to be damaged: the index lacks them.
-    Raise OSError or duckdb.Error if the index cannot be written.
+    wrote. The rows of unchanged runs come from the store's index, unless that `is_suspect`, and
+    those of other runs from their tables. Return the faults of runs that turned out to be damaged:
+    the index lacks them. Raise OSError or duckdb.Error if the index cannot be written.
     """
     new = new or {}
     runs = {run.run_id: run for run in listing.readable()}
-    known = read_index(store / INDEX) or {}
+    known = {} if is_suspect else read_index(store / INDEX) or {}
     kept = [i for i, run in runs.items() if i not in new and known.get(i) == run.content]
     unknown = [run for i, run in runs.items() if i not in new and i not in kept]
     faults: dict[str, Fault] = {}
@@ -95,7 +99,7 @@ class _Reader:
             if len(runs) == 1:
                 [run] = runs
                 fault = find_fault(self._store / run.directory, version, columns, thorough=True)
-                return {run.run_id: fault or Fault("unreadable", "")}
+                return {run.run_id: fault or Fault(UNREADABLE, "")}
             middle = len(runs) // 2
             return self._faults_of_reading(
                 version, columns, runs[:middle]

@@ -1,8 +1,7 @@
 """Finding the runs of a store on the disk: those that the listing lacks, and what changed.
 
 The listing is usually current. It is not if a file of a run was deleted by hand, if somebody
-copied a run into `runs/`, if an early version of tracehouse wrote the store, or if the listing is
-lost.
+copied runs into the store, if an early version of tracehouse wrote it, or if the listing is lost.
 """
 
 import os
@@ -14,174 +13,136 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from ingest import sql
-from ingest.store.faults import Fault, find_fault
+from ingest.store.faults import BAD_NAME, UNREADABLE, Fault, find_fault
 from ingest.store.listing import ListedRun, Listing
 from ingest.store.manifest import content_of
 from ingest.store.places import (
-    CURRENT,
-    EMPTY,
+    FORBIDDEN,
     PREFIX,
-    REVISIONS,
     RUNS,
     UNVERSIONED,
-    UNVERSIONED_NAME,
-    new_revision,
-    version_directory,
+    is_name,
+    names_in,
+    published,
 )
+from ingest.store.revisions import CURRENT, NEW, place, unlisted
 from ingest.store.tables import columns_of
 from ingest.units import as_utf8
 
-REVISIONS_PART = f"{REVISIONS}{os.sep}"
+NOT_YET = 0  # a time of change that no directory has, so that a run is read again
 
 
 def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -> Listing:
-    """Return the listing of the runs on the disk. `listing` is the store's.
+    """Return the listing of the runs on the disk. `listing` is the store's, None if it is lost.
 
     Runs that have not changed since are as in `listing`. All files of the runs `suspects` are read
     to check them. Raise OSError if the runs cannot be listed.
     """
-    if listing is None:
-        runs = {run.run_id: run for run in _revisions(store)}
-    else:
-        runs = {}
-        for run in listing.runs.values():
-            changed_ns = _changed_ns(f"{store}/{run.directory}")
-            if run.run_id in suspects or run.changed_ns != changed_ns:
-                if changed_ns is not None:
-                    is_suspect = run.run_id in suspects
-                    runs[run.run_id] = described(store, run.directory, run.version, is_suspect)
-            else:
-                runs[run.run_id] = run
-    for version, directory in copied_in(store):
-        path = str(directory.relative_to(store))
-        run = described(store, path, version)
-        runs[run.run_id] = run
+    known = {run.directory: run for run in listing.runs.values()} if listing else {}
+    marks = (CURRENT,) if listing else (CURRENT, NEW)
+    places = [(run.version, run.directory) for run in known.values()]
+    for version, revision, mark in unlisted(store, listing):
+        if mark in marks:
+            names = [name for name in names_in(store / revision) if name.startswith(PREFIX)]
+            places += [(version, f"{revision}/{name}") for name in names]
+    for version, path, is_ours in published(store):
+        if not is_ours and (directory := str(path.relative_to(store))) not in known:
+            places.append((version, directory))
+    runs: dict[str, ListedRun] = {}
+    for version, directory in places:
+        run = known.get(directory)
+        is_suspect = bool(run and run.run_id in suspects)
+        changed_ns = _changed_ns(store / directory)
+        if is_suspect or not run or run.changed_ns != changed_ns:
+            run = described(store, directory, version, is_suspect)
+        if run and (run.run_id not in runs or _order(run) > _order(runs[run.run_id])):
+            runs[run.run_id] = run
     return Listing(dict(sorted(runs.items())))
+
+
+def _order(run: ListedRun) -> tuple[bool, bool, bool, str]:
+    """Return what decides between several directories with a run's files. The last one counts.
+
+    Intact files come before damaged ones, tables of this version before others, and files that
+    somebody copied into the store, as from a backup, before its own.
+    """
+    is_ours = run.version == sql.schema_version()
+    return not run.fault, is_ours, is_copied_in(run), os.path.dirname(run.directory)
+
+
+def is_copied_in(run: ListedRun) -> bool:
+    """Return whether a run's files are in place of its link."""
+    return run.directory.startswith(f"{RUNS}{os.sep}")
 
 
 def described(
     store: Path, directory: str, version: str, is_suspect: bool = False, name: str | None = None
-) -> ListedRun:
+) -> ListedRun | None:
     """Return the listing's entry for the files in `directory`, a path relative to the store.
 
-    All files of a run that `is_suspect` are read. `name` is the run's name, None to read it.
+    Return None if there is no such directory. All files of a run that `is_suspect` are read. `name`
+    is the run's name, None to read it.
     """
     path = store / directory
-    files = sorted(entry.name for entry in os.scandir(path))
-    tables = tuple(file.removesuffix(".parquet") for file in files if file.endswith(".parquet"))
-    columns = columns_of(store, version) if version == UNVERSIONED else {}
-    fault = find_fault(path, version, columns or {}, is_suspect)
     run_id = path.name.removeprefix(PREFIX)
-    if as_utf8(directory) != directory:
-        run_id, fault = as_utf8(run_id).replace("\\", ""), Fault("name", "")
-    return ListedRun(
-        run_id,
-        version,
-        directory,
-        content_of(path),
-        tables,
-        path.stat().st_mtime_ns,
-        name if name is not None else _name(path),
-        fault,
-    )
+    try:
+        files = sorted(os.listdir(path))
+        changed_ns = path.stat().st_mtime_ns
+        content = content_of(path)
+    except OSError as error:
+        is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
+        if is_gone and not path.is_symlink():
+            return None
+        entry = ListedRun(run_id, version, directory, "", (), NOT_YET, name, Fault(UNREADABLE, ""))
+    else:
+        tables = tuple(file.removesuffix(".parquet") for file in files if file.endswith(".parquet"))
+        columns = columns_of(store, version) if version == UNVERSIONED else {}
+        fault = find_fault(path, version, columns or {}, is_suspect)
+        is_growing = fault and fault.is_seen_at_once  # somebody may be copying the run
+        entry = ListedRun(
+            run_id,
+            version,
+            directory,
+            content,
+            tables,
+            NOT_YET if is_growing else changed_ns,
+            _name(path) if name is None else name,
+            fault,
+        )
+    if is_name(run_id):
+        return entry
+    readable = "".join(sign for sign in as_utf8(run_id) if sign not in FORBIDDEN)
+    return replace(entry, run_id=readable, fault=entry.fault or Fault(BAD_NAME, ""))
 
 
 def copied_in(store: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the version and path of each run whose files are in place of its link.
-
-    A copied store may have a run in two versions. The run of this version comes last.
-    """
-    for version, entry, is_ours in sorted(
-        published(store), key=lambda found: found[0] == sql.schema_version()
-    ):
-        if not is_ours and entry.is_dir():
-            yield version, Path(entry.path)
+    """Yield the version and path of each run whose files are in place of its link."""
+    for version, path, is_ours in published(store):
+        if not is_ours and path.is_dir():
+            yield version, path
 
 
-def published(store: Path) -> Iterator[tuple[str, os.DirEntry[str], bool]]:
-    """Yield the version and entry of each run in `runs/`, and whether it is a link of the store."""
-    for version in versions(store):
-        with os.scandir(version_directory(store, version)) as entries:
-            for entry in entries:
-                if entry.name.startswith(PREFIX) and entry.name != EMPTY:
-                    is_link = entry.is_symlink()
-                    yield version, entry, is_link and REVISIONS_PART in os.readlink(entry.path)
+def adopted(store: Path, listing: Listing) -> Listing:
+    """Move the intact runs that were copied in to new revisions. Return the listing then.
 
-
-def adopted(store: Path, listing: Listing, work: Path) -> Listing:
-    """Move the files of runs that were copied in to new revisions. Return the listing then.
-
-    `work` is a work directory. The caller must hold the store's lock.
+    The caller must hold the store's lock. Raise OSError if a run cannot be moved.
     """
     moved = []
     for run in listing.runs.values():
-        if run.directory.startswith(f"{RUNS}{os.sep}"):
-            source = store / run.directory
-            files = source.resolve() if source.is_symlink() else source
-            directory = new_revision_of(store, run.version, run.run_id, files, work)
-            if source.is_symlink():
-                source.unlink()
-            if run.fault and run.fault.code == "name":
-                moved.append(described(store, directory, run.version))
+        if is_copied_in(run) and (not run.fault or run.fault.code == BAD_NAME):
+            directory = place(store, run.version, run.run_id, store / run.directory, CURRENT)
+            if run.fault:
+                moved.append(described(store, directory, run.version) or run)
             else:
                 moved.append(replace(run, directory=directory))
     return listing.with_runs(*moved)
 
 
-def new_revision_of(store: Path, version: str, run_id: str, files: Path, work: Path) -> str:
-    """Move the directory `files` to a new revision of a run. Return its path in the store.
-
-    Files outside the store stay where they are, behind a link.
-    """
-    revision = new_revision(store, version)
-    revision.parent.mkdir(parents=True, exist_ok=True)
-    staged = work / revision.name
-    staged.mkdir()
-    (staged / CURRENT).touch()
-    if files.is_relative_to(store):
-        files.rename(staged / f"{PREFIX}{run_id}")
-    else:
-        (staged / f"{PREFIX}{run_id}").symlink_to(files)
-    staged.rename(revision)
-    return str((revision / f"{PREFIX}{run_id}").relative_to(store))
-
-
-def versions(store: Path) -> list[str]:
-    """Return the versions that have links in `runs/`. Raise OSError if it cannot be read."""
-    with os.scandir(store / RUNS) as entries:
-        names = [entry.name for entry in entries if entry.is_dir()]
-    return sorted({UNVERSIONED if name.startswith(PREFIX) else name for name in names})
-
-
-def revisions(store: Path) -> Iterator[tuple[str, str]]:
-    """Yield the version of each revision and its path in the store, sorted.
-
-    Revisions that are replaced are among them.
-    """
-    for name in _sorted(f"{store}/{REVISIONS}"):
-        version = UNVERSIONED if name == UNVERSIONED_NAME else name
-        for revision in _sorted(f"{store}/{REVISIONS}/{name}"):
-            yield version, f"{REVISIONS}/{name}/{revision}"
-
-
-def _sorted(directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _revisions(store: Path) -> Iterator[ListedRun]:
-    for version, revision in revisions(store):
-        if (store / revision / CURRENT).exists():
-            for run in (store / revision).glob(f"{PREFIX}*"):
-                yield described(store, str(run.relative_to(store)), version)
-
-
-def _changed_ns(directory: str) -> int | None:
+def _changed_ns(directory: Path) -> int | None:
+    """Return the time of the last change of a directory, or None if it cannot be read."""
     try:
         found = os.stat(directory)
-    except OSError:  # removed, or a dangling link
+    except OSError:
         return None
     return found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else None
 

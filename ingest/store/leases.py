@@ -3,14 +3,15 @@
     <store>/.readers/<time>-<hex>     locked while the process that reads the store is alive
 
 Files of runs that were removed or replaced are deleted when every reader began after that, or
-`DELAY_SECONDS` later. A statement may run longer if it runs in `reading`. The modification time of
-the file is the time when the first of these statements began, or 0.
+`DELAY_SECONDS` later. A statement may run longer if it runs in `keeping_files`. The modification
+time of the file is the time when the first of these statements began, or 0.
 
 A process that may not write in the store reads without a lease.
 """
 
 import fcntl
 import os
+import threading
 import time
 import uuid
 import weakref
@@ -21,6 +22,7 @@ from pathlib import Path
 READERS = ".readers"
 DELAY_SECONDS = 600.0
 SKEW_NS = 60 * 10**9  # between the clocks of machines that share the store
+DAY_NS = 24 * 3600 * 10**9
 
 
 def take_lease(store: Path) -> "Lease | None":
@@ -29,15 +31,19 @@ def take_lease(store: Path) -> "Lease | None":
     Return None if the process may not write in the store.
     """
     key = (os.getpid(), store)
-    lease = _leases.get(key)
-    if not lease:
-        with suppress(OSError):
+    with _lock, suppress(OSError):
+        lease = _leases.get(key)
+        if not lease:
+            for file in (store / READERS).glob("*"):
+                with suppress(FileNotFoundError):
+                    _is_held(file)  # removes what killed processes left
             lease = _leases[key] = Lease(store)
-    return lease
+        return lease
+    return None
 
 
 @contextmanager
-def reading(store: Path) -> Iterator[None]:
+def keeping_files(store: Path) -> Iterator[None]:
     """Keep all files that are in the store now until the body ends."""
     lease = _leases.get((os.getpid(), store))
     if not lease:
@@ -54,9 +60,8 @@ def horizon_ns(store: Path) -> int:
     """Return the time before which files must have been removed so that nobody reads them."""
     horizon = now = time.time_ns()
     for file in (store / READERS).glob("*"):
-        with suppress(OSError, ValueError):
+        with suppress(FileNotFoundError, ValueError):
             if not _is_held(file):
-                file.unlink()
                 continue
             began = int(file.name.partition("-")[0])
             held = max(began, now - int(DELAY_SECONDS * 1e9))
@@ -72,21 +77,24 @@ class Lease:
         directory = store / READERS
         directory.mkdir(exist_ok=True)
         self._statements: list[int] = []
+        self._lock = threading.Lock()
         self._file, descriptor = _locked_file(directory)
         os.utime(self._file, ns=(0, 0))
         weakref.finalize(self, _release, self._file, descriptor, os.getpid())
 
     def begin(self) -> int:
         """Note that a statement begins. Return its time, for `end`."""
-        began = time.time_ns()
-        self._statements.append(began)
-        self._note()
+        with self._lock:
+            began = time.time_ns()
+            self._statements.append(began)
+            self._note()
         return began
 
     def end(self, began: int) -> None:
         """Note that the statement that began then has ended."""
-        self._statements.remove(began)
-        self._note()
+        with self._lock:
+            self._statements.remove(began)
+            self._note()
 
     def _note(self) -> None:
         first = min(self._statements, default=0)
@@ -114,16 +122,35 @@ def _release(file: Path, descriptor: int, process: int) -> None:
 
 
 def _is_held(file: Path) -> bool:
-    descriptor = os.open(file, os.O_RDONLY)
+    """Return whether a process holds a lease. Remove the file otherwise, if possible.
+
+    Raise FileNotFoundError if it is gone.
+    """
+    try:
+        descriptor = _opened(file)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError):
+            file.unlink()  # while it is locked, so that nobody begins to hold it
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks
-        return time.time_ns() - file.stat().st_ctime_ns < 24 * 3600 * 10**9
+        return time.time_ns() - os.fstat(descriptor).st_ctime_ns < DAY_NS
     finally:
         os.close(descriptor)
     return False
 
 
+def _opened(file: Path) -> int:
+    try:
+        return os.open(file, os.O_RDWR)  # NFS locks only files that are open for writing
+    except PermissionError:
+        return os.open(file, os.O_RDONLY)
+
+
+_lock = threading.Lock()
 _leases: "weakref.WeakValueDictionary[tuple[int, Path], Lease]" = weakref.WeakValueDictionary()

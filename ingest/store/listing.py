@@ -3,12 +3,12 @@
     <store>/listing.json
 
 A run is in the store if the listing names it. Replacing the listing, by one rename, is the only
-step that adds, changes or removes a run.
+step that adds, changes or removes a run. The revisions (revisions.py) are what it is restored from.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -51,9 +51,9 @@ class Listing:
         merged = {**self.runs, **{run.run_id: run for run in runs}}
         return Listing(dict(sorted(merged.items())))
 
-    def without(self, run_id: str) -> "Listing":
-        """Return the listing without a run."""
-        return Listing({key: run for key, run in self.runs.items() if key != run_id})
+    def without(self, run_ids: Container[str]) -> "Listing":
+        """Return the listing without these runs."""
+        return Listing({key: run for key, run in self.runs.items() if key not in run_ids})
 
     def with_faults(self, faults: Mapping[str, Fault]) -> "Listing":
         """Return the listing with these faults of runs."""
@@ -86,7 +86,7 @@ class Listing:
 def read_listing(store: Path) -> Listing | None:
     """Return the listing of a store, or None if it is missing or damaged.
 
-    Raise StoreError if a newer version of tracehouse wrote it.
+    Raise StoreError if a newer version of tracehouse wrote it, and OSError if it cannot be read.
     """
     try:
         document = json.loads((store / LISTING).read_bytes())
@@ -94,7 +94,9 @@ def read_listing(store: Path) -> Listing | None:
             raise StoreError(f"{store}: a newer version of tracehouse wrote this store; install it")
         sets = [tuple(map(str, tables)) for tables in document["tables"]]
         runs = [ListedRun(**_fields(run, sets)) for run in document["runs"]]
-    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return None
     return Listing({run.run_id: run for run in runs})
 

@@ -7,7 +7,7 @@ The kernel releases a lock when its process dies, on this machine or on another 
 the file system. A work directory whose lock is free is therefore a leftover, even if its process
 id is in use again. The next process that writes removes it. On a file system without locks (some
 mounts of Lustre), leftovers stay, and two processes that add the same content at once may both
-succeed.
+succeed. No run is lost there (revisions.py).
 """
 
 import errno
@@ -19,7 +19,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import duckdb
+
+from ingest.disk import cause
 from ingest.errors import StoreError
+from ingest.store.places import REVISIONS, RUNS
 
 LOCK = ".lock"
 PREFIX = ".work-"
@@ -27,13 +31,31 @@ NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK}
 
 
 @contextmanager
-def locked(store: Path) -> Iterator[None]:
-    """Wait for the store's lock, and hold it in the body."""
-    lock = _lock(store / LOCK)
+def locked(store: Path) -> Iterator[bool]:
+    """Wait for the store's lock, and hold it in the body.
+
+    Yield False if the file system has no locks.
+    """
+    lock, is_held = _lock(store / LOCK)
     try:
-        yield
+        yield is_held
     finally:
         os.close(lock)
+
+
+@contextmanager
+def writing(store: Path) -> Iterator[Path]:
+    """Create a work directory for the body, as `work_directory` does.
+
+    An error in the body becomes a StoreError if its cause is that the store cannot be written.
+    """
+    try:
+        with work_directory(store) as work:
+            yield work
+    except (OSError, duckdb.Error) as error:
+        if reason := cause(error, store):
+            raise StoreError(f"{store}: cannot write to the store: {reason}") from error
+        raise
 
 
 @contextmanager
@@ -46,7 +68,7 @@ def work_directory(store: Path) -> Iterator[Path]:
     with locked(store):  # no other process may sweep before the new directory is locked
         _sweep(store)
         directory.mkdir(mode=0o700)  # its content may not be redacted yet
-        lock = _lock(directory / "lock")
+        lock, _ = _lock(directory / "lock")
     try:
         yield directory
     finally:
@@ -63,7 +85,8 @@ def sweep(store: Path) -> None:
 def _sweep(store: Path) -> None:
     for directory in store.glob(f"{PREFIX}*"):
         with suppress(OSError, StoreError):  # in use, removed meanwhile, or owned by another user
-            os.close(_lock(directory / "lock", fcntl.LOCK_NB, needed=True))
+            lock, _ = _lock(directory / "lock", fcntl.LOCK_NB, needed=True)
+            os.close(lock)
             _put_back(store, directory)
             shutil.rmtree(directory, ignore_errors=True)
 
@@ -71,13 +94,14 @@ def _sweep(store: Path) -> None:
 def _put_back(store: Path, directory: Path) -> None:
     """Put back a run that an early version moved aside, if it was killed before it replaced it."""
     for run in (directory / "replaced").rglob("run_id=*"):
-        target = store / "runs" / run.relative_to(directory / "replaced")
-        if not target.exists():
+        target = store / RUNS / run.relative_to(directory / "replaced")
+        patterns = (f"{RUNS}/*", f"{RUNS}/*/*", f"{REVISIONS}/*/*/*")
+        if run.name not in {path.name for pattern in patterns for path in store.glob(pattern)}:
             run.rename(target)
 
 
-def _lock(path: Path, flags: int = 0, needed: bool = False) -> int:
-    """Lock the file `path`, and return the descriptor that holds the lock.
+def _lock(path: Path, flags: int = 0, needed: bool = False) -> tuple[int, bool]:
+    """Lock the file `path`. Return the descriptor that holds the lock, and whether it does.
 
     On a file system without locks, raise OSError if `needed`, and otherwise do without a lock.
     Raise StoreError if `path` is a directory, or a link to nothing.
@@ -95,10 +119,11 @@ def _lock(path: Path, flags: int = 0, needed: bool = False) -> int:
         if needed or error.errno not in NO_LOCKS:
             os.close(descriptor)
             raise
+        return descriptor, False
     except BaseException:  # Ctrl-C while waiting
         os.close(descriptor)
         raise
-    return descriptor
+    return descriptor, True
 
 
 def is_damaged(lock: Path) -> bool:

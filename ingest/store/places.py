@@ -1,32 +1,38 @@
 """The paths of a store's files.
 
-    <store>/revisions/<version>/<revision>/run_id=<id>/<table>.parquet   the files of a run
-    <store>/revisions/<version>/<revision>/current                       absent once it is replaced
-    <store>/runs/<version>/run_id=<id>                                   a link to the run's files
-    <store>/runs/<version>/run_id=~empty/<table>.parquet                 tables without rows
+    <store>/listing.json                                                  the runs
+    <store>/revisions/<version>/<revision>/run_id=<id>/<table>.parquet    the files of a run
+    <store>/revisions/<version>/<revision>/current                        or another mark
+    <store>/runs/<version>/run_id=<id>                                    a link to the run's files
+    <store>/runs/<version>/run_id=~empty/<table>.parquet                  tables without rows
+    <store>/index-<digest>.parquet                                        derived: the index
+    <store>/catalog.duckdb, schema                                        derived: the views
+    <store>/.lock, .work-*, .readers                                      locks
 
-A revision never changes. A run that is edited or rebuilt gets a new one. The links are for other
-programs, which find the runs of a version with the pattern `runs/<version>/run_id=*`. Early
-versions of tracehouse, and people who copy a run into a store, put its files in place of the link.
+A revision never changes. A run that is edited or rebuilt gets a new one (revisions.py). The links
+are for other programs, which find the runs of a version with the pattern
+`runs/<version>/run_id=*`. Early versions of tracehouse, and people who copy a run into a store, put
+its files in place of the link.
 
 `run_id=~empty` has a file without rows for each table. The files define the columns, and DuckDB
 needs them if no run has rows of a table. The name sorts last because DuckDB estimates a table's
 size from its first file.
 """
 
-import time
-import uuid
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from ingest import sql
+from ingest.units import as_utf8
 
 RUNS = "runs"
 REVISIONS = "revisions"
 PREFIX = "run_id="
 EMPTY = f"{PREFIX}~empty"
-CURRENT = "current"
 UNVERSIONED = ""  # the version of runs directly in `runs`, from before there were versions
 UNVERSIONED_NAME = "unversioned"  # of the directory of their revisions
+FORBIDDEN = "[]*?=\\"  # signs that DuckDB would not read as they are
 
 
 def version_directory(store: Path, version: str) -> Path:
@@ -49,6 +55,40 @@ def revisions_directory(store: Path, version: str) -> Path:
     return store / REVISIONS / (version or UNVERSIONED_NAME)
 
 
-def new_revision(store: Path, version: str) -> Path:
-    """Return the path of a new revision. The names of later revisions sort last."""
-    return revisions_directory(store, version) / f"{time.time_ns():019}-{uuid.uuid4().hex[:8]}"
+def versions(store: Path) -> list[str]:
+    """Return the versions that have a directory in `runs`. Raise OSError if it cannot be read."""
+    with os.scandir(store / RUNS) as entries:
+        names = [entry.name for entry in entries if entry.is_dir()]
+    return sorted({UNVERSIONED if name.startswith(PREFIX) else name for name in names})
+
+
+def published(store: Path) -> Iterator[tuple[str, Path, bool]]:
+    """Yield the version and path of each run in `runs`, and whether it is a link of the store."""
+    for version in versions(store):
+        directory = version_directory(store, version)
+        beginning = os.path.relpath(store / REVISIONS, directory) + os.sep
+        for name in names_in(directory):
+            if name.startswith(PREFIX) and name != EMPTY:
+                path = directory / name
+                yield version, path, (link_target(path) or "").startswith(beginning)
+
+
+def link_target(path: Path) -> str | None:
+    """Return what a symbolic link contains, or None if `path` is none."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def names_in(directory: Path | str) -> list[str]:
+    """Return the sorted names in a directory. It may be gone."""
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def is_name(name: str) -> bool:
+    """Return whether DuckDB reads a file name as it is written."""
+    return as_utf8(name) == name and not any(sign in name for sign in FORBIDDEN)

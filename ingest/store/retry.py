@@ -14,8 +14,8 @@ T = TypeVar("T")
 def retry_if_removed(query: Callable[[], T]) -> T:
     """Return the result of `query`, which reads a store. Retry if a file was removed or replaced.
 
-    DuckDB opens a file more than once, to plan a query and to run it. In between, a run may be
-    removed or the index replaced. A retry then sees consistent files.
+    Files may be deleted while a statement reads them if this process may not write in the store,
+    so that it has no lease (leases.py). A retry then sees consistent files.
     """
     for attempt in range(ATTEMPTS - 1):
         try:

@@ -1,11 +1,4 @@
-"""The store: a directory of immutable runs, each a directory of Parquet files.
-
-    <store>/listing.json       the runs, and the directories of their files
-    <store>/revisions/         the files (places.py)
-    <store>/runs/              links to them, for other programs
-    <store>/index-….parquet    derived: the columns that are needed from all runs
-    <store>/catalog.duckdb     derived: the views
-    <store>/schema             digest of the catalog's definitions
+"""The store: a directory of immutable runs, each a directory of Parquet files (places.py).
 
 The files of a run are written first. Then one rename replaces the listing, which adds, changes or
 removes a run (commits.py). Opening the store updates what is derived.
@@ -15,39 +8,31 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from ingest import sql
-from ingest.disk import cause
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
 from ingest.pipeline import AddOptions, utc_now, write_run
 from ingest.store import references
-from ingest.store.catalog import CATALOG, STAMP, catalog_of
-from ingest.store.commits import (
-    commit,
-    deletable,
-    delete_unused,
-    drop_unused_versions,
-    is_published,
-)
+from ingest.store.catalog import catalog_of
+from ingest.store.catalog_file import CatalogFile
+from ingest.store.changes import Change, changing
+from ingest.store.commits import is_published
 from ingest.store.creation import create
 from ingest.store.faults import OLD, Fault, StoreWarning
 from ingest.store.index import is_indexed
-from ingest.store.inventory import adopted, described, found, new_revision_of
-from ingest.store.listing import ListedRun, Listing, read_listing
-from ingest.store.locking import PREFIX, locked, repair_lock, sweep, sync, work_directory
+from ingest.store.inventory import found
+from ingest.store.listing import ListedRun, Listing
+from ingest.store.locking import PREFIX, locked, repair_lock, sweep, sync, writing
 from ingest.store.manifest import Manifest, checksums
 from ingest.store.places import RUNS
-from ingest.store.reading import keep, visible
-from ingest.store.template import write_catalog
+from ingest.store.revisions import deletable, delete_unused
+from ingest.store.visible import keep_visible, visible_listing
 from ingest.units import as_utf8
 
 
@@ -86,29 +71,31 @@ class Store:
             self.sweep()
         self.refresh()
 
-    def refresh(self, suspects: Container[str] = ()) -> None:
+    def refresh(self, suspects: Container[str] = (), is_index_suspect: bool = False) -> None:
         """List the runs again, and update what is derived from the listing.
 
-        All files of the runs `suspects` are read to check whether they are intact. If the store
-        cannot be written, only this process sees what was found.
+        All files of the runs `suspects` are read to check whether they are intact, and the index is
+        written anew if it is suspect. If the store cannot be written, only this process sees what
+        was found.
         """
         with self._reading():
-            before = visible(self.path)
+            before = visible_listing(self.path)
             self._listing = found(self.path, before, suspects)
-            is_current = before == self._listing and self._is_derived()
+            is_current = before == self._listing and self._is_derived() and not is_index_suspect
         if not is_current:
             try:
-                with self.work_directory() as work, locked(self.path):
-                    listing = found(self.path, read_listing(self.path), suspects)
-                    listing = adopted(self.path, listing, work)
-                    self._listing, _ = commit(self.path, work, listing)
+                with writing(self.path) as work, changing(self.path, work) as change:
+                    change.update(suspects, is_index_suspect)
+                    self._listing = change.listing
             except StoreError:
-                keep(self.path, self._listing)
+                with self._reading():  # runs may have moved
+                    self._listing = found(self.path, before, suspects)
+                keep_visible(self.path, self._listing)
         elif deletable(self.path, self._listing):
-            with suppress(StoreError, OSError), locked(self.path):
-                delete_unused(self.path, read_listing(self.path) or self._listing)
+            with suppress(StoreError, OSError), locked(self.path) as is_locked:
+                delete_unused(self.path, self._now(), is_locked)
         self.catalog = catalog_of(self.path, {run.version for run in self._runs()})
-        self.has_catalog = self._stamp() == self.catalog.digest()
+        self.catalog_file = CatalogFile(self.path, self.catalog)
 
     def check(self, repair: bool = False) -> None:
         """Read all files of all runs to check them, and mend the store's own files.
@@ -119,7 +106,7 @@ class Store:
             with self._reading():
                 repair_lock(self.path)
         create(self.path, is_suspect=True)
-        self.refresh(suspects=self.run_ids())
+        self.refresh(suspects=self.run_ids(), is_index_suspect=True)
 
     def _is_derived(self) -> bool:
         """Return whether the index and the links are those of the runs in the listing."""
@@ -184,9 +171,9 @@ class Store:
         """
         began = time.perf_counter()
         options = (options or AddOptions()).without_secrets()
-        with self.work_directory() as work, self._writing_catalog():
+        with writing(self.path) as work, self.catalog_file.written_beside():
             run = read_run_input(Path(path), formats)
-            if existing := self._with_content(run):
+            if existing := self._with_content(run, self._now()):
                 return Added(existing, False, time.perf_counter() - began, [])
             directory, row = work / "run", work / "index_row.parquet"
             directory.mkdir()
@@ -194,73 +181,35 @@ class Store:
             name = write_run(run, options, directory, row, threads, progress, added_at)
             Manifest.of(run, options, directory, added_at).write(directory)
             sync(directory)
-            with locked(self.path):
-                if existing := self._with_content(run):  # another process was faster
+            with self.changing(work) as change:
+                if existing := self._with_content(run, change.listing):  # another was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = references.new_id(name, run.digest, self.run_ids())
-                self._put(work, run_id, sql.schema_version(), directory, name, row)
+                run_id = references.new_id(name, run.digest, change.listing.runs)
+                change.put(run_id, sql.schema_version(), directory, name, row)
         return Added(run_id, True, time.perf_counter() - began, run.sources)
 
     def remove(self, run_id: str) -> None:
         """Remove a run atomically. Raise StoreError if there is no such run."""
-        with self.work_directory() as work, locked(self.path):
-            self.listed(run_id)
-            self._commit(work, self._now().without(run_id))
-
-    def replace(
-        self, work: Path, run_id: str, directory: Path, version: str, name: str, row: Path | None
-    ) -> None:
-        """Replace a run by the one written to `directory`, which is in the work directory `work`.
-
-        `version` is the version of its tables, `name` its name, and `row` the file with its row of
-        the index, or None. The caller must hold the store's lock. Raise StoreError if the run no
-        longer exists.
-        """
-        self.listed(run_id)
-        self._put(work, run_id, version, directory, name, row)
-
-    def _put(
-        self, work: Path, run_id: str, version: str, directory: Path, name: str, row: Path | None
-    ) -> None:
-        placed = new_revision_of(self.path, version, run_id, directory, work)
-        run = described(self.path, placed, version, name=name)
-        self._commit(work, self._now().with_runs(run), {run_id: row} if row else None)
-
-    def _commit(self, work: Path, listing: Listing, rows: dict[str, Path] | None = None) -> None:
-        self._listing, failed = commit(self.path, work, listing, rows)
-        for message in failed:
-            warnings.warn(message, StoreWarning, stacklevel=4)
-
-    def write_catalog(self) -> None:
-        """Write the catalog file, if the store can be written."""
-        with suppress(StoreError, OSError, duckdb.Error), self.work_directory() as work:
-            write_catalog(work / CATALOG, self.catalog)
-            (work / STAMP).write_text(self.catalog.digest())
-            sync(work)
-            with locked(self.path):  # so that the stamp always matches the catalog
-                for name in (CATALOG, STAMP):
-                    os.replace(work / name, self.path / name)
-            self.has_catalog = True
-
-    def ensure_catalog(self) -> None:
-        """Write the catalog file if it is out of date."""
-        if not self.has_catalog:  # another process may have written it since
-            self.has_catalog = self._stamp() == self.catalog.digest()
-        if not self.has_catalog:
-            self.write_catalog()
+        with writing(self.path) as work, self.changing(work) as change:
+            change.remove(run_id)
 
     @contextmanager
-    def _writing_catalog(self) -> Iterator[None]:
-        """Write an outdated catalog in a thread during the body, because it can take 0.5 s."""
-        with ThreadPoolExecutor(1) as pool:
-            written = pool.submit(self.ensure_catalog)
-            yield
-            written.result()
+    def changing(self, work: Path) -> Iterator[Change]:
+        """Hold the store's lock in the body, and let it change the runs.
+
+        `work` is a work directory. Warn with StoreWarning about derived files that could not be
+        written.
+        """
+        with changing(self.path, work) as change:
+            yield change
+        self._listing = change.listing
+        for message in change.failed:
+            warnings.warn(message, StoreWarning, stacklevel=4)
 
     def drop_unused_versions(self) -> None:
         """Remove the directories of versions that no run has any more."""
-        with self.work_directory() as work, locked(self.path):
-            drop_unused_versions(self.path, work, self._now(), sql.schema_version())
+        with writing(self.path) as work, changing(self.path, work) as change:
+            change.drop_unused_versions(sql.schema_version())
 
     def sweep(self) -> None:
         """Remove leftovers of killed processes. Opening a store does this too."""
@@ -269,7 +218,7 @@ class Store:
     def _now(self) -> Listing:
         """Return the store's listing as it is now."""
         with self._reading():
-            return visible(self.path) or self._listing
+            return visible_listing(self.path) or self._listing
 
     def _runs(self) -> Collection[ListedRun]:
         """Return the runs at the last refresh."""
@@ -279,21 +228,16 @@ class Store:
         """Return the names of the runs, by id."""
         return {run.run_id: run.name for run in self._now().runs.values()}
 
-    def _with_content(self, run: RunInput) -> str | None:
-        """Return the id of the run with the same files, or None.
+    def _with_content(self, run: RunInput, listing: Listing) -> str | None:
+        """Return the id of the run in `listing` with the same files, or None.
 
         Digits of ids may be equal by chance, so checksums decide.
         """
-        for run_id, listed in self._now().runs.items():
+        for run_id, listed in listing.runs.items():
             is_likely = run.digest.startswith(run_id.rpartition("-")[2])
             if is_likely and checksums(self.path / listed.directory) == run.checksums:
                 return run_id
         return None
-
-    def _stamp(self) -> str:
-        with suppress(OSError):
-            return (self.path / STAMP).read_text(errors="replace")
-        return ""
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -301,20 +245,6 @@ class Store:
             yield
         except OSError as error:
             raise StoreError(f"{self.path}: cannot read the store: {error.strerror}") from error
-
-    @contextmanager
-    def work_directory(self) -> Iterator[Path]:
-        """Create a directory for work in progress, and remove it afterwards.
-
-        An error in the body becomes a StoreError if its cause is that the store cannot be written.
-        """
-        try:
-            with work_directory(self.path) as work:
-                yield work
-        except (OSError, duckdb.Error) as error:
-            if reason := cause(error, self.path):
-                raise StoreError(f"{self.path}: cannot write to the store: {reason}") from error
-            raise
 
 
 def existing(path: str | Path) -> Store:

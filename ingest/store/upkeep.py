@@ -16,7 +16,7 @@ from ingest import sql
 from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
-from ingest.store.locking import locked, sync
+from ingest.store.locking import sync, writing
 from ingest.store.manifest import NAME, Manifest, NewerError, read_manifest, size_and_sha256
 from ingest.store.store import Store
 
@@ -36,8 +36,10 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
         raise StoreError(f"{run_id}: a run's name cannot be empty")
     if fault := store.faults().get(run_id):
         raise StoreError(f"{run_id}: {fault.text}")
-    with store.work_directory() as work, locked(store.path):
-        listed = store.listed(run_id)
+    with writing(store.path) as work, store.changing(work) as change:
+        listed = change.listed(run_id)
+        if listed.fault:
+            raise StoreError(f"{run_id}: {listed.fault.text}")
         directory = store.path / listed.directory
         manifest = read_manifest(directory)
         if changes.note is not None and not manifest:
@@ -63,7 +65,7 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
             replace(manifest, options=options, files=manifest.files | files).write(new)
         sync(new)
         name = labels.get("name", listed.name or "")
-        store.replace(work, run_id, new, listed.version, name, row=None)
+        change.put(run_id, listed.version, new, name, row=None)
 
 
 def _relabel(
@@ -133,18 +135,18 @@ def rebuild(
         raise StoreError(
             f"{run_id}: the files in {manifest.path} have changed since they were read"
         )
-    with store.work_directory() as work:
+    with writing(store.path) as work:
         new, row = work / "run", work / "index_row.parquet"
         new.mkdir()
         options, added_at = manifest.options, datetime.fromisoformat(manifest.added_at)
         name = write_run(run, options, new, row, threads, progress, added_at)
         Manifest.of(run, options, new, added_at).write(new)
         sync(new)
-        with locked(store.path):
-            now = read_manifest(store.run_path(run_id))
+        with store.changing(work) as change:
+            now = read_manifest(store.path / change.listed(run_id).directory)
             if stored and now and stored.options != now.options:
                 raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
-            store.replace(work, run_id, new, sql.schema_version(), name, row)
+            change.put(run_id, sql.schema_version(), new, name, row)
 
 
 def _manifest_of_tables(store: Store, run_id: str) -> Manifest:

@@ -14,7 +14,7 @@ import duckdb
 
 from ingest.console import Result, writer
 from ingest.errors import QueryError
-from ingest.store.connection import read
+from ingest.store.connection import read_statement
 from ingest.units import printable
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def write_query(
     if output_format == "parquet" and sys.stdout.isatty():
         raise QueryError("Parquet is binary; write it to a file: `ingest sql … > file`")
     try:
-        formed = read(
+        formed = read_statement(
             connection, lambda: _formed(connection.sql(query, params=list(params)), output_format)
         )
     except duckdb.Error as error:

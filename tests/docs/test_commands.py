@@ -99,7 +99,7 @@ def prepared(samples: Path, sampled: Samples, tmp_path_factory: pytest.TempPathF
     profile = (samples / "megengine/prof_net3.json").read_bytes() + b"\n"
     (directory / "out.json").write_bytes(profile)
     sampled.add(store, *{run for page in PAGES if with_ingest(page) for run in sample_runs(page)})
-    store.write_catalog()
+    store.catalog_file.write()
     shutil.copytree(directory, directory.with_name("kept"))
     return directory
 

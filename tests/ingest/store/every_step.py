@@ -5,7 +5,7 @@ files as they are at that step, so each state of the files is kept and checked: 
 complete or absent, and the next process that writes must remove all leftovers. Print the number of
 states.
 
-    python every_step.py create|add|remove|edit|rebuild STORE TRACE
+    python every_step.py create|add|remove|edit|rebuild|adopt|found STORE TRACE
 
 STORE has the runs `kept` and, for all operations but `create` and `add`, the run of TRACE. It may
 be changed by the operation, and by the checks.
@@ -65,6 +65,24 @@ def rebuild() -> None:
     upkeep.rebuild(ingest.Store(path), RUN)
 
 
+def take_over() -> None:
+    """Open a store to which runs were copied, as all runs of an early version are."""
+    ingest.Store(path)
+
+
+def copied_in(run_ids: list[str]) -> None:
+    """Put the files of runs in place of their links, and lose the listing if that is all runs."""
+    runs = {run["run_id"]: run for run in listing(path)["runs"]}
+    for run_id in run_ids or runs:
+        files = path / runs[run_id]["directory"]
+        link = path / "runs" / sql.schema_version() / files.name
+        link.unlink()
+        files.rename(link)
+        shutil.rmtree(files.parent)
+    if not run_ids:
+        (path / "listing.json").unlink()
+
+
 def check_complete() -> None:
     connection = ingest.connect(path)
     for run in listing(path)["runs"]:
@@ -76,7 +94,7 @@ def check_complete() -> None:
     run_ids = ingest.Store(path).run_ids()
     rows = connection.sql("SELECT run_id FROM run_overview").fetchall()
     assert sorted(run_id for (run_id,) in rows) == run_ids
-    if operation in ("edit", "rebuild"):
+    if operation in ("edit", "rebuild", "adopt", "found"):
         assert RUN in run_ids
 
 
@@ -120,7 +138,16 @@ def recorded() -> None:
             is_recording = False
 
     sys.addaudithook(record)
-    {"create": create, "add": add, "remove": remove, "edit": edit, "rebuild": rebuild}[operation]()
+    operations = {
+        "create": create,
+        "add": add,
+        "remove": remove,
+        "edit": edit,
+        "rebuild": rebuild,
+        "adopt": take_over,
+        "found": take_over,
+    }
+    operations[operation]()
 
 
 def tree(directory: Path) -> Tree:
@@ -149,6 +176,8 @@ def content() -> str:
 
 checked: set[str] = set()
 states.mkdir()
+if operation in ("adopt", "found"):
+    copied_in([RUN] if operation == "adopt" else [])
 if forked(recorded):
     sys.exit(f"{operation} failed")
 for state in sorted(states.iterdir()):

@@ -114,7 +114,7 @@ def fill(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[P
         store = ingest.Store(path)
         shutil.copytree(run, store.path / "runs" / sql.schema_version() / run.name)
         store.refresh()  # otherwise each command on a store that cannot be written reads the run
-        store.ensure_catalog()  # or defines all views
+        store.catalog_file.ensure()  # or defines all views
         return path
 
     return made
@@ -153,7 +153,9 @@ def with_small(
     return store
 
 
-@pytest.mark.parametrize("operation", ["create", "add", "remove", "edit", "rebuild"])
+@pytest.mark.parametrize(
+    "operation", ["create", "add", "remove", "edit", "rebuild", "adopt", "found"]
+)
 def test_a_store_stays_intact_at_whatever_step_a_process_is_killed(
     operation: str,
     fill: Callable[[Path], Path],
@@ -237,7 +239,10 @@ def test_a_store_works_on_a_file_system_without_locks(tmp_path: Path, small: Pat
         "fcntl.flock = flock\n"
         "store = ingest.Store(sys.argv[1])\n"
         "(store.path / '.work-somebody').mkdir()\n"
+        "before = (store.path / 'listing.json').read_bytes()\n"
         "store.add(sys.argv[2])\n"
+        "(store.path / 'listing.json').write_bytes(before)\n"  # another process was as fast
+        "ingest.Store(store.path).refresh()\n"
     )
     done = run(sys.executable, "-c", code, tmp_path / "store", small)
     assert (done.returncode, done.stderr) == (0, "")
@@ -280,7 +285,7 @@ def test_on_a_full_disk_the_outcome_is_what_happened(
             room = shutil.disk_usage(mount).free - (free << 10)
             os.posix_fallocate(opened.fileno(), 0, max(1, room))
         done = command(*arguments, store=store)
-        outcomes.append((done.code, "the next command will" in done.err))
+        outcomes.append((done.code, "the next command tries again" in done.err))
         found = ingest.connect(store).execute(query).fetchall()
         if done.code:
             assert done.err == (

@@ -20,10 +20,11 @@ ACROSS_RUNS = {"trend", "parts"}  # trend reads small files of each run, parts r
 
 
 def several(store: ingest.Store, file: Path) -> duckdb.DuckDBPyConnection:
-    """Add a file, and link its run as two more. Return a connection to the store."""
+    """Add a file, and copy its run in as two more. Return a connection to the store."""
     run = store.run_path(store.add(file).run_id)
+    runs = store.path / "runs" / sql.schema_version()
     for name in ("second", "third"):
-        shutil.copytree(run, run.with_name(f"run_id={name}-12345678"), copy_function=os.link)
+        shutil.copytree(run, runs / f"run_id={name}-12345678", copy_function=os.link)
     store.refresh()
     assert len(store.run_ids()) == 3
     return ingest.connect(store.path)

@@ -189,11 +189,11 @@ def test_files_of_a_removed_run_are_deleted_when_nobody_can_be_reading_them(
     assert files.exists()  # the connection may have a statement that reads them
     monkeypatch.setattr(leases, "DELAY_SECONDS", 0.0)
     monkeypatch.setattr(leases, "SKEW_NS", 0)
-    with leases.reading(store.path):
+    with leases.keeping_files(store.path):
         store.add(trace(2))
     other = store.add(trace(3)).run_id
     assert not files.exists()
-    with leases.reading(store.path):
+    with leases.keeping_files(store.path):
         files = store.run_path(other)
         store.remove(other)
         store.refresh()

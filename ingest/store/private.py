@@ -1,0 +1,52 @@
+"""What a process keeps for itself because the store cannot be written: an index, empty tables."""
+
+import atexit
+import os
+import tempfile
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+from ingest.store.faults import Fault
+from ingest.store.index import INDEX, index_path
+from ingest.store.indexing import write_index
+from ingest.store.listing import Listing
+from ingest.store.places import EMPTY
+from ingest.store.template import copy_empty
+from ingest.temporary import temporary_directory
+
+_directories: dict[int, Path] = {}  # by process, because a fork has its own
+_lock = threading.Lock()
+
+
+def private_directory() -> Path:
+    """Return the temporary directory of this process. It is removed when the process ends."""
+    process = os.getpid()
+    with _lock:
+        if process not in _directories:
+            stack = ExitStack()
+            _directories[process] = stack.enter_context(temporary_directory())
+            atexit.register(lambda: stack.close() if os.getpid() == process else None)
+        return _directories[process]
+
+
+def private_index(store: Path, listing: Listing) -> tuple[Path, dict[str, Fault]]:
+    """Return an index of the runs in `listing`, and the faults of runs that it lacks."""
+    target = index_path(private_directory(), listing)
+    if target.exists():
+        return target, {}
+    work = Path(tempfile.mkdtemp(dir=private_directory()))
+    if faults := write_index(work / INDEX, store, listing):
+        return work / INDEX, faults
+    return (work / INDEX).replace(target), {}
+
+
+def private_empty_directory() -> Path:
+    """Return a directory with a file without rows for each table of this version."""
+    target = private_directory() / EMPTY
+    with _lock:
+        if not target.exists():
+            work = Path(tempfile.mkdtemp(dir=target.parent))
+            copy_empty(work / EMPTY, work / INDEX)
+            (work / EMPTY).rename(target)
+    return target

@@ -1,0 +1,169 @@
+"""Revisions: directories with the files of a run, which never change.
+
+    <store>/revisions/<version>/<revision>/run_id=<id>/    the files
+    <store>/revisions/<version>/<revision>/new             until the listing names the revision
+    <store>/revisions/<version>/<revision>/current         from then on
+    <store>/revisions/<version>/<revision>/replaced        once its run has been replaced or removed
+
+The mark is an empty file. Renaming it needs no space on the disk. Only revisions that are `new`
+without a writer, or `replaced`, are ever deleted. A revision that is `current` is a run even if the
+listing lacks it: somebody merged two stores or restored an older listing, or two processes wrote at
+once on a file system without locks.
+"""
+
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+from ingest.store.index import NAME, index_path
+from ingest.store.leases import DELAY_SECONDS, horizon_ns
+from ingest.store.listing import Listing
+from ingest.store.locking import sync_names
+from ingest.store.places import (
+    EMPTY,
+    PREFIX,
+    REVISIONS,
+    RUNS,
+    UNVERSIONED,
+    UNVERSIONED_NAME,
+    names_in,
+    published,
+    revisions_directory,
+)
+
+NEW = "new"
+CURRENT = "current"
+REPLACED = "replaced"
+
+
+def place(store: Path, version: str, run_id: str, files: Path, mark: str = NEW) -> str:
+    """Move the directory `files` to a new revision of a run. Return its path in the store.
+
+    Names of later revisions sort last. If `files` is a link, its target stays where it is. The
+    caller must hold the store's lock. Raise OSError if the files cannot be moved.
+    """
+    revision = revisions_directory(store, version) / f"{time.time_ns():019}-{uuid.uuid4().hex[:8]}"
+    revision.mkdir(parents=True)
+    (revision / mark).touch()
+    placed = revision / f"{PREFIX}{run_id}"
+    if files.is_symlink():
+        placed.symlink_to(os.path.join(files.parent, os.readlink(files)))
+        files.unlink()
+    else:
+        files.rename(placed)
+    for directory in (revision, revision.parent, revision.parent.parent):
+        sync_names(directory)
+    return str(placed.relative_to(store))
+
+
+def withdraw(store: Path, directory: str, target: Path) -> None:
+    """Move the files of a revision that could not be committed to `target`, and delete it."""
+    with suppress(OSError):  # the next process that commits deletes it
+        (store / directory).rename(target)
+        shutil.rmtree((store / directory).parent)
+
+
+def mark_current(store: Path, directories: Iterable[str]) -> None:
+    """Note that the listing names these revisions."""
+    for directory in directories:
+        for mark in (NEW, REPLACED):
+            with suppress(OSError):  # derived from the listing
+                _rename(store / os.path.dirname(directory), mark, CURRENT)
+
+
+def mark_replaced(store: Path, directories: Iterable[str]) -> None:
+    """Note that the listing no longer names these revisions. Raise OSError if that fails."""
+    for directory in directories:
+        for mark in (NEW, CURRENT):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                _rename(store / os.path.dirname(directory), mark, REPLACED)
+
+
+def mark_superseded(store: Path, listing: Listing) -> None:
+    """Note which revisions a later one in the listing replaces, as after stores were merged."""
+    for _, revision, mark in unlisted(store, listing):
+        for name in names_in(store / revision) if mark == CURRENT else ():
+            run = listing.runs.get(name.removeprefix(PREFIX))
+            if run and not run.fault and revision < os.path.dirname(run.directory):
+                with suppress(OSError):  # another user's
+                    _rename(store / revision, CURRENT, REPLACED)
+
+
+def _rename(revision: Path, before: str, after: str) -> None:
+    os.rename(revision / before, revision / after)
+
+
+def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the version, the path in the store and the mark of each revision not in the listing."""
+    used = {os.path.dirname(run.directory) for run in listing.runs.values()} if listing else ()
+    for name in names_in(store / REVISIONS):
+        version = UNVERSIONED if name == UNVERSIONED_NAME else name
+        for revision in names_in(store / REVISIONS / name):
+            if (path := f"{REVISIONS}/{name}/{revision}") not in used:
+                names = names_in(store / path)
+                marks = (mark for mark in (REPLACED, CURRENT, NEW) if mark in names)
+                yield version, path, next(marks, None)
+
+
+def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Path]:
+    """Return the revisions and indexes that nobody needs any more and nobody can be reading.
+
+    `is_locked` tells whether no other process can be writing.
+    """
+    unused = []
+    for _, revision, mark in unlisted(store, listing):
+        if changed_ns := mark in (NEW, REPLACED) and _changed_ns(store / revision):
+            delay_ns = int(DELAY_SECONDS * 1e9) if mark == NEW and not is_locked else 0
+            unused.append((store / revision, changed_ns + delay_ns))
+    indexes = sorted((_changed_ns(file) or 0, file) for file in store.glob(NAME.format("*")))
+    for (_, file), (replaced_ns, _) in pairwise(indexes):
+        if file != index_path(store, listing):
+            unused.append((file, replaced_ns))
+    if not unused:
+        return []
+    horizon = horizon_ns(store)
+    return [path for path, replaced_ns in unused if replaced_ns < horizon]
+
+
+def delete_unused(store: Path, listing: Listing, is_locked: bool) -> None:
+    """Delete the revisions and indexes that nobody needs any more and nobody can be reading.
+
+    `is_locked` tells whether this process holds the store's lock.
+    """
+    for path in deletable(store, listing, is_locked):
+        with suppress(OSError):  # another user's
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+def drop_unused_versions(store: Path, work: Path, listing: Listing, ours: str) -> None:
+    """Move the directories of versions that no run has any more to the work directory `work`.
+
+    A directory with anything else in it stays. The caller must hold the store's lock.
+    """
+    used = {run.version for run in listing.runs.values()} | {ours}
+    copied_in = {path for _, path, is_ours in published(store) if not is_ours}
+    for name in names_in(store / RUNS):
+        directory = store / RUNS / name
+        if name == EMPTY and UNVERSIONED not in used:
+            directory.rename(work / EMPTY)
+        elif not name.startswith(PREFIX) and name not in used and directory.is_dir():
+            entries = [directory / entry for entry in names_in(directory)]
+            if all(e.name.startswith(PREFIX) and e not in copied_in for e in entries):
+                directory.rename(work / name)
+                with suppress(OSError):  # its last revisions may still be read
+                    revisions_directory(store, name).rmdir()
+
+
+def _changed_ns(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # deleted meanwhile
+        return None

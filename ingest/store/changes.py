@@ -47,7 +47,7 @@ class Change:
         `version` is the version of its tables, `name` its name, and `row` the file with its row of
         the index, None to read its tables. `files` is in the work directory.
         """
-        directory = place(self._store, version, run_id, files)
+        directory = place(self._store, self._work, version, run_id, files)
         try:
             run = described(self._store, directory, version, name=name)
             assert run is not None  # its directory was placed just now
@@ -67,7 +67,7 @@ class Change:
         All files of the runs `suspects` are read to check them, and the index is written anew if it
         is suspect.
         """
-        listing = adopted(self._store, found(self._store, self._before, suspects))
+        listing = adopted(self._store, self._work, found(self._store, self._before, suspects))
         self._commit(listing, is_index_suspect=is_index_suspect)
 
     def drop_unused_versions(self, ours: str) -> None:

@@ -55,7 +55,7 @@ def commit(
         _replace(store, work, before or Listing(), listing)
     with _derived(store, "the links to runs", failed):
         publish(store, work, listing)
-    mark_current(store, [run.directory for run in listing.runs.values()])
+    mark_current(store, listing)
     mark_superseded(store, listing)
     delete_unused(store, listing, is_locked)
     return listing, failed
@@ -70,7 +70,7 @@ def _replace(store: Path, work: Path, before: Listing, listing: Listing) -> None
         listing.write(work / LISTING)
         put(work / LISTING, store / LISTING, work)
     except BaseException:
-        mark_current(store, gone)
+        mark_current(store, before)
         raise
     sync_names(store)
 

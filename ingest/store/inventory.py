@@ -25,7 +25,7 @@ from ingest.store.places import (
     names_in,
     published,
 )
-from ingest.store.revisions import CURRENT, NEW, place, unlisted
+from ingest.store.revisions import ADOPTED, CURRENT, NEW, place, unlisted
 from ingest.store.tables import columns_of
 from ingest.units import as_utf8
 
@@ -39,7 +39,7 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
     to check them. Raise OSError if the runs cannot be listed.
     """
     known = {run.directory: run for run in listing.runs.values()} if listing else {}
-    marks = (CURRENT,) if listing else (CURRENT, NEW)
+    marks = (CURRENT, ADOPTED) if listing else (CURRENT, ADOPTED, NEW)
     places = [(run.version, run.directory) for run in known.values()]
     for version, revision, mark in unlisted(store, listing):
         if mark in marks:
@@ -122,15 +122,17 @@ def copied_in(store: Path) -> Iterator[tuple[str, Path]]:
             yield version, path
 
 
-def adopted(store: Path, listing: Listing) -> Listing:
+def adopted(store: Path, work: Path, listing: Listing) -> Listing:
     """Move the intact runs that were copied in to new revisions. Return the listing then.
 
-    The caller must hold the store's lock. Raise OSError if a run cannot be moved.
+    `work` is a work directory. The caller must hold the store's lock. Raise OSError if a run cannot
+    be moved.
     """
     moved = []
     for run in listing.runs.values():
         if is_copied_in(run) and (not run.fault or run.fault.code == BAD_NAME):
-            directory = place(store, run.version, run.run_id, store / run.directory, CURRENT)
+            files = store / run.directory
+            directory = place(store, work, run.version, run.run_id, files, ADOPTED)
             if run.fault:
                 moved.append(described(store, directory, run.version) or run)
             else:

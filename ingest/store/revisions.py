@@ -2,13 +2,14 @@
 
     <store>/revisions/<version>/<revision>/run_id=<id>/    the files
     <store>/revisions/<version>/<revision>/new             until the listing names the revision
+    <store>/revisions/<version>/<revision>/adopted         likewise, if somebody copied in its run
     <store>/revisions/<version>/<revision>/current         from then on
     <store>/revisions/<version>/<revision>/replaced        once its run has been replaced or removed
 
 The mark is an empty file. Renaming it needs no space on the disk. Only revisions that are `new`
-without a writer, or `replaced`, are ever deleted. A revision that is `current` is a run even if the
-listing lacks it: somebody merged two stores or restored an older listing, or two processes wrote at
-once on a file system without locks.
+without a writer, or `replaced`, are ever deleted. A revision that is `current` or `adopted` is a
+run even if the listing lacks it: somebody merged two stores or restored an older listing, or two
+processes wrote at once on a file system without locks.
 """
 
 import os
@@ -23,6 +24,7 @@ from pathlib import Path
 from ingest.store.index import NAME, index_path
 from ingest.store.leases import DELAY_SECONDS, horizon_ns
 from ingest.store.listing import Listing
+from ingest.store.locking import PREFIX as WORK
 from ingest.store.locking import sync_names
 from ingest.store.places import (
     EMPTY,
@@ -37,19 +39,23 @@ from ingest.store.places import (
 )
 
 NEW = "new"
+ADOPTED = "adopted"
 CURRENT = "current"
 REPLACED = "replaced"
 
 
-def place(store: Path, version: str, run_id: str, files: Path, mark: str = NEW) -> str:
+def place(store: Path, work: Path, version: str, run_id: str, files: Path, mark: str = NEW) -> str:
     """Move the directory `files` to a new revision of a run. Return its path in the store.
 
-    Names of later revisions sort last. If `files` is a link, its target stays where it is. The
-    caller must hold the store's lock. Raise OSError if the files cannot be moved.
+    Names of later revisions sort last. If `files` is a link, its target stays where it is. `work`
+    is a work directory. The caller must hold the store's lock. Raise OSError if the files cannot be
+    moved.
     """
     revision = revisions_directory(store, version) / f"{time.time_ns():019}-{uuid.uuid4().hex[:8]}"
-    revision.mkdir(parents=True)
-    (revision / mark).touch()
+    revision.parent.mkdir(parents=True, exist_ok=True)
+    (work / revision.name).mkdir()
+    (work / revision.name / mark).touch()
+    (work / revision.name).rename(revision)  # a revision always has a mark
     placed = revision / f"{PREFIX}{run_id}"
     if files.is_symlink():
         placed.symlink_to(os.path.join(files.parent, os.readlink(files)))
@@ -65,23 +71,38 @@ def withdraw(store: Path, directory: str, target: Path) -> None:
     """Move the files of a revision that could not be committed to `target`, and delete it."""
     with suppress(OSError):  # the next process that commits deletes it
         (store / directory).rename(target)
-        shutil.rmtree((store / directory).parent)
+        _delete(store, (store / directory).parent)
 
 
-def mark_current(store: Path, directories: Iterable[str]) -> None:
-    """Note that the listing names these revisions."""
-    for directory in directories:
-        for mark in (NEW, REPLACED):
+def mark_current(store: Path, listing: Listing) -> None:
+    """Note that the listing names its revisions, as far as that is possible."""
+    for revision in _listed(listing):
+        for mark in (NEW, ADOPTED, REPLACED):
             with suppress(OSError):  # derived from the listing
-                _rename(store / os.path.dirname(directory), mark, CURRENT)
+                os.rename(f"{store}/{revision}/{mark}", f"{store}/{revision}/{CURRENT}")
+        if not os.path.exists(f"{store}/{revision}/{CURRENT}"):
+            with suppress(OSError):
+                (store / revision / CURRENT).touch()
+
+
+def are_marked(store: Path, listing: Listing) -> bool:
+    """Return whether the revisions of a listing are marked as current."""
+    return all(os.path.exists(f"{store}/{revision}/{CURRENT}") for revision in _listed(listing))
+
+
+def _listed(listing: Listing) -> Iterator[str]:
+    for run in listing.runs.values():
+        if run.directory.startswith(f"{REVISIONS}{os.sep}"):
+            yield os.path.dirname(run.directory)
 
 
 def mark_replaced(store: Path, directories: Iterable[str]) -> None:
     """Note that the listing no longer names these revisions. Raise OSError if that fails."""
     for directory in directories:
-        for mark in (NEW, CURRENT):
+        for mark in (NEW, ADOPTED, CURRENT):
             with suppress(FileNotFoundError, NotADirectoryError):
-                _rename(store / os.path.dirname(directory), mark, REPLACED)
+                revision = store / os.path.dirname(directory)
+                os.rename(revision / mark, revision / REPLACED)
 
 
 def mark_superseded(store: Path, listing: Listing) -> None:
@@ -91,22 +112,18 @@ def mark_superseded(store: Path, listing: Listing) -> None:
             run = listing.runs.get(name.removeprefix(PREFIX))
             if run and not run.fault and revision < os.path.dirname(run.directory):
                 with suppress(OSError):  # another user's
-                    _rename(store / revision, CURRENT, REPLACED)
-
-
-def _rename(revision: Path, before: str, after: str) -> None:
-    os.rename(revision / before, revision / after)
+                    os.rename(store / revision / CURRENT, store / revision / REPLACED)
 
 
 def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, str | None]]:
     """Yield the version, the path in the store and the mark of each revision not in the listing."""
-    used = {os.path.dirname(run.directory) for run in listing.runs.values()} if listing else ()
+    used = set(_listed(listing)) if listing else ()
     for name in names_in(store / REVISIONS):
         version = UNVERSIONED if name == UNVERSIONED_NAME else name
         for revision in names_in(store / REVISIONS / name):
             if (path := f"{REVISIONS}/{name}/{revision}") not in used:
                 names = names_in(store / path)
-                marks = (mark for mark in (REPLACED, CURRENT, NEW) if mark in names)
+                marks = (mark for mark in (REPLACED, CURRENT, ADOPTED, NEW) if mark in names)
                 yield version, path, next(marks, None)
 
 
@@ -117,8 +134,10 @@ def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Pa
     """
     unused = []
     for _, revision, mark in unlisted(store, listing):
-        if changed_ns := mark in (NEW, REPLACED) and _changed_ns(store / revision):
-            delay_ns = int(DELAY_SECONDS * 1e9) if mark == NEW and not is_locked else 0
+        is_empty = mark == ADOPTED and names_in(store / revision) == [ADOPTED]
+        is_unused = mark in (NEW, REPLACED) or is_empty
+        if changed_ns := is_unused and _changed_ns(store / revision):
+            delay_ns = 0 if mark == REPLACED or is_locked else int(DELAY_SECONDS * 1e9)
             unused.append((store / revision, changed_ns + delay_ns))
     indexes = sorted((_changed_ns(file) or 0, file) for file in store.glob(NAME.format("*")))
     for (_, file), (replaced_ns, _) in pairwise(indexes):
@@ -138,9 +157,16 @@ def delete_unused(store: Path, listing: Listing, is_locked: bool) -> None:
     for path in deletable(store, listing, is_locked):
         with suppress(OSError):  # another user's
             if path.is_dir():
-                shutil.rmtree(path)
+                _delete(store, path)
             else:
                 path.unlink()
+
+
+def _delete(store: Path, revision: Path) -> None:
+    """Delete a revision in one step. If the process is killed, the next one sweeps the rest."""
+    rest = store / f"{WORK}{uuid.uuid4().hex[:12]}"
+    revision.rename(rest)
+    shutil.rmtree(rest)
 
 
 def drop_unused_versions(store: Path, work: Path, listing: Listing, ours: str) -> None:

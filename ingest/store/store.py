@@ -31,7 +31,7 @@ from ingest.store.listing import ListedRun, Listing
 from ingest.store.locking import PREFIX, locked, repair_lock, sweep, sync, writing
 from ingest.store.manifest import Manifest, checksums
 from ingest.store.places import RUNS
-from ingest.store.revisions import deletable, delete_unused
+from ingest.store.revisions import are_marked, deletable, delete_unused
 from ingest.store.visible import keep_visible, visible_listing
 from ingest.units import as_utf8
 
@@ -109,8 +109,12 @@ class Store:
         self.refresh(suspects=self.run_ids(), is_index_suspect=True)
 
     def _is_derived(self) -> bool:
-        """Return whether the index and the links are those of the runs in the listing."""
-        return is_indexed(self.path, self._listing) and is_published(self.path, self._listing)
+        """Return whether the index, the links and the marks are those of the listing."""
+        return (
+            is_indexed(self.path, self._listing)
+            and is_published(self.path, self._listing)
+            and are_marked(self.path, self._listing)
+        )
 
     @property
     def state(self) -> str:

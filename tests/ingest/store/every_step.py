@@ -99,8 +99,9 @@ def check_complete() -> None:
 
 
 def write() -> None:
+    store = ingest.Store(path)
     with suppress(ingest.IngestError):  # a store that was being created has no run
-        ingest.Store(path).remove("kept")
+        store.remove(store.find("kept"))
 
 
 def check_clean() -> None:

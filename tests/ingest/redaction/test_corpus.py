@@ -96,7 +96,7 @@ def test_no_kind_of_secret_is_stored_from_any_field(
 def test_another_engine_finds_no_secret_in_what_is_stored(stored_planting: str) -> None:
     print(f"SECRETS_SEED={SEED}")
     every_kind = "\n".join(planted(kind)[0] for kind in (*KINDS, *ROWS))
-    assert len({rule for rule, _ in known_to_betterleaks(every_kind)}) > 90
+    assert len({rule for rule, _ in known_to_betterleaks(every_kind)}) > 70
     assert known_to_betterleaks(stored_planting) == []
 
 

@@ -173,6 +173,31 @@ def test_columns_that_a_version_lacks_are_null(
     assert not (copied.path / "runs" / OTHER).exists()
 
 
+def test_a_connection_sees_no_run_of_a_version_that_came_later(copied: ingest.Store) -> None:
+    """Its views do not read the tables of that version, so it would see half of the run."""
+    connection = ingest.connect(copied.path)
+    run_id = change_to_another_version(copied, {"events": "* EXCLUDE (self_ns)"})
+    copied.refresh()
+    for seen, other in ((False, connection), (True, ingest.connect(copied.path))):
+        for relation in ("run_overview", "events", "runs"):
+            found = other.execute(f"SELECT DISTINCT run_id FROM {relation}").fetchall()
+            assert ((run_id,) in found) == seen, relation
+            assert len(found) == 2 + seen
+
+
+def test_a_copied_run_of_an_older_version_never_replaces_an_upgraded_one(
+    copied: ingest.Store, tmp_path: Path, command: Command
+) -> None:
+    run_id = change_to_another_version(copied, {"events": "* EXCLUDE (self_ns)"})
+    for version in (f"runs/{OTHER}/run_id={run_id}", f"runs/{OTHER}/run_id=~empty"):
+        shutil.copytree(copied.path / version, tmp_path / version)
+    assert command("upgrade", store=copied.path).code == 0
+    shutil.copytree(tmp_path / "runs", copied.path / "runs", dirs_exist_ok=True)
+    for _ in range(2):
+        assert ingest.Store(copied.path).listed(run_id).version == sql.schema_version()
+    assert (copied.path / "runs" / OTHER / f"run_id={run_id}" / "events.parquet").is_file()
+
+
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
 @pytest.mark.parametrize(
     "changes",

@@ -16,7 +16,7 @@ from ingest.store.index import INDEX, index_path, is_indexed
 from ingest.store.indexing import write_index
 from ingest.store.listing import LISTING, Listing
 from ingest.store.locking import sync_names
-from ingest.store.places import link_path, link_target, published
+from ingest.store.places import Published, link_path, link_target, published, target_of
 from ingest.store.revisions import (
     delete_unused,
     mark_current,
@@ -94,49 +94,49 @@ def publish(store: Path, work: Path, listing: Listing) -> None:
 
     Raise OSError if that is impossible.
     """
-    wanted = _links(store, listing)
-    for _, path, is_ours in list(published(store)):
-        if is_ours and path not in wanted:
-            path.unlink(missing_ok=True)
+    found = list(published(store))
+    wanted = _links(found, listing)
+    for run in found:
+        if run.target and run.path not in wanted:
+            (store / run.path).unlink(missing_ok=True)
+    links = {run.path: run.target for run in found}
     for path, target in wanted.items():
-        path.parent.mkdir(exist_ok=True)
-        _link(path, target, work)
+        if links.get(path) != target:
+            (store / path).parent.mkdir(exist_ok=True)
+            _link(store / path, target, work)
     index = index_path(store, listing)
     if index.exists():
         if link_target(store / INDEX) is None and (store / INDEX).is_dir():
             (store / INDEX).rename(work / "displaced")
-        _link(store / INDEX, index.name, work)
+        if link_target(store / INDEX) != index.name:
+            _link(store / INDEX, index.name, work)
 
 
 def is_published(store: Path, listing: Listing) -> bool:
     """Return whether the links of the store are those of the runs in the listing."""
-    links = {path: link_target(path) for _, path, is_ours in published(store) if is_ours}
+    found = list(published(store))
+    links = {run.path: run.target for run in found if run.target}
     index = index_path(store, listing)
-    return links == _links(store, listing) and link_target(store / INDEX) == index.name
+    return links == _links(found, listing) and link_target(store / INDEX) == index.name
 
 
-def _links(store: Path, listing: Listing) -> dict[Path, str]:
+def _links(found: list[Published], listing: Listing) -> dict[str, str]:
     """Return the path and target of each link to a run, but where somebody copied in its files."""
-    copied_in = {path for _, path, is_ours in published(store) if not is_ours}
+    copied_in = {run.path for run in found if not run.target}
     links = {
-        link_path(store, run.version, run.run_id): store / run.directory
+        link_path(run.version, run.run_id): target_of(run.version, run.directory)
         for run in listing.readable()
     }
-    return {
-        path: os.path.relpath(directory, path.parent)
-        for path, directory in links.items()
-        if path not in copied_in
-    }
+    return {path: target for path, target in links.items() if path not in copied_in}
 
 
 def _link(path: Path, target: str, work: Path) -> None:
-    if link_target(path) != target:
-        new = work / "link"
-        new.symlink_to(target)
-        try:
-            os.replace(new, path)
-        except IsADirectoryError:  # a run was copied in meanwhile
-            new.unlink()
+    new = work / "link"
+    new.symlink_to(target)
+    try:
+        os.replace(new, path)
+    except IsADirectoryError:  # a run was copied in meanwhile
+        new.unlink()
 
 
 @contextmanager

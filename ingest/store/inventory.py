@@ -6,7 +6,7 @@ copied runs into the store, if an early version of tracehouse wrote it, or if th
 
 import os
 import stat
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,14 +45,14 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
         if mark in marks:
             names = [name for name in names_in(store / revision) if name.startswith(PREFIX)]
             places += [(version, f"{revision}/{name}") for name in names]
-    for version, path, is_ours in published(store):
-        if not is_ours and (directory := str(path.relative_to(store))) not in known:
-            places.append((version, directory))
+    for each in published(store):
+        if not each.target and each.path not in known:
+            places.append((each.version, each.path))
     runs: dict[str, ListedRun] = {}
     for version, directory in places:
         run = known.get(directory)
         is_suspect = bool(run and run.run_id in suspects)
-        changed_ns = _changed_ns(store / directory)
+        changed_ns = _changed_ns(f"{store}/{directory}")
         if is_suspect or not run or run.changed_ns != changed_ns:
             run = described(store, directory, version, is_suspect)
         if run and (run.run_id not in runs or _order(run) > _order(runs[run.run_id])):
@@ -115,13 +115,6 @@ def described(
     return replace(entry, run_id=readable, fault=entry.fault or Fault(BAD_NAME, ""))
 
 
-def copied_in(store: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the version and path of each run whose files are in place of its link."""
-    for version, path, is_ours in published(store):
-        if not is_ours and path.is_dir():
-            yield version, path
-
-
 def adopted(store: Path, work: Path, listing: Listing) -> Listing:
     """Move the intact runs that were copied in to new revisions. Return the listing then.
 
@@ -140,7 +133,7 @@ def adopted(store: Path, work: Path, listing: Listing) -> Listing:
     return listing.with_runs(*moved)
 
 
-def _changed_ns(directory: Path) -> int | None:
+def _changed_ns(directory: str) -> int | None:
     """Return the time of the last change of a directory, or None if it cannot be read."""
     try:
         found = os.stat(directory)

@@ -22,6 +22,7 @@ size from its first file.
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from ingest import sql
 from ingest.units import as_utf8
@@ -45,9 +46,9 @@ def empty_directory(store: Path, version: str | None = None) -> Path:
     return version_directory(store, sql.schema_version() if version is None else version) / EMPTY
 
 
-def link_path(store: Path, version: str, run_id: str) -> Path:
-    """Return the path of the link to a run's files."""
-    return version_directory(store, version) / f"{PREFIX}{run_id}"
+def link_path(version: str, run_id: str) -> str:
+    """Return the path of the link to a run's files, relative to the store."""
+    return f"{RUNS}/{version}/{PREFIX}{run_id}" if version else f"{RUNS}/{PREFIX}{run_id}"
 
 
 def revisions_directory(store: Path, version: str) -> Path:
@@ -62,18 +63,36 @@ def versions(store: Path) -> list[str]:
     return sorted({UNVERSIONED if name.startswith(PREFIX) else name for name in names})
 
 
-def published(store: Path) -> Iterator[tuple[str, Path, bool]]:
-    """Yield the version and path of each run in `runs`, and whether it is a link of the store."""
+class Published(NamedTuple):
+    """A run in `runs`. `path` is relative to the store.
+
+    `target` is what its link contains if it is a link of the store, and None if somebody copied in
+    the run's files.
+    """
+
+    version: str
+    path: str
+    target: str | None
+
+
+def published(store: Path) -> Iterator[Published]:
+    """Yield the runs in `runs`. Raise OSError if it cannot be read."""
     for version in versions(store):
-        directory = version_directory(store, version)
-        beginning = os.path.relpath(store / REVISIONS, directory) + os.sep
-        for name in names_in(directory):
+        directory = f"{RUNS}/{version}" if version else RUNS
+        beginning = target_of(version, f"{REVISIONS}/")
+        for name in names_in(f"{store}/{directory}"):
             if name.startswith(PREFIX) and name != EMPTY:
-                path = directory / name
-                yield version, path, (link_target(path) or "").startswith(beginning)
+                target = link_target(f"{store}/{directory}/{name}")
+                is_ours = target is not None and target.startswith(beginning)
+                yield Published(version, f"{directory}/{name}", target if is_ours else None)
 
 
-def link_target(path: Path) -> str | None:
+def target_of(version: str, directory: str) -> str:
+    """Return what a link of a version contains to lead to a directory, relative to the store."""
+    return f"../../{directory}" if version else f"../{directory}"
+
+
+def link_target(path: Path | str) -> str | None:
     """Return what a symbolic link contains, or None if `path` is none."""
     try:
         return os.readlink(path)

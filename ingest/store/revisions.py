@@ -93,7 +93,7 @@ def are_marked(store: Path, listing: Listing) -> bool:
 def _listed(listing: Listing) -> Iterator[str]:
     for run in listing.runs.values():
         if run.directory.startswith(f"{REVISIONS}{os.sep}"):
-            yield os.path.dirname(run.directory)
+            yield run.directory.rpartition(os.sep)[0]
 
 
 def mark_replaced(store: Path, directories: Iterable[str]) -> None:
@@ -175,7 +175,7 @@ def drop_unused_versions(store: Path, work: Path, listing: Listing, ours: str) -
     A directory with anything else in it stays. The caller must hold the store's lock.
     """
     used = {run.version for run in listing.runs.values()} | {ours}
-    copied_in = {path for _, path, is_ours in published(store) if not is_ours}
+    copied_in = {store / run.path for run in published(store) if not run.target}
     for name in names_in(store / RUNS):
         directory = store / RUNS / name
         if name == EMPTY and UNVERSIONED not in used:

@@ -67,21 +67,33 @@ class Store:
         self.path = Path(path).expanduser().absolute()
         with self._reading():
             create(self.path)
-        if any(self.path.glob(f"{PREFIX}*")):
+        if has_leftovers := any(self.path.glob(f"{PREFIX}*")):
             self.sweep()
-        self.refresh()
+        self.refresh(are_marks_suspect=has_leftovers)
 
-    def refresh(self, suspects: Container[str] = (), is_index_suspect: bool = False) -> None:
+    def refresh(
+        self,
+        suspects: Container[str] = (),
+        is_index_suspect: bool = False,
+        are_marks_suspect: bool = False,
+    ) -> None:
         """List the runs again, and update what is derived from the listing.
 
-        All files of the runs `suspects` are read to check whether they are intact, and the index is
-        written anew if it is suspect. If the store cannot be written, only this process sees what
+        All files of the runs `suspects` are read to check whether they are intact. The index is
+        written anew if it is suspect. The marks of revisions are checked if they are suspect,
+        because a process was killed. If the store cannot be written, only this process sees what
         was found.
         """
         with self._reading():
             before = visible_listing(self.path)
             self._listing = found(self.path, before, suspects)
-            is_current = before == self._listing and self._is_derived() and not is_index_suspect
+            is_current = (
+                before == self._listing
+                and not is_index_suspect
+                and is_indexed(self.path, self._listing)
+                and is_published(self.path, self._listing)
+                and not (are_marks_suspect and not are_marked(self.path, self._listing))
+            )
         if not is_current:
             try:
                 with writing(self.path) as work, changing(self.path, work) as change:
@@ -107,14 +119,6 @@ class Store:
                 repair_lock(self.path)
         create(self.path, is_suspect=True)
         self.refresh(suspects=self.run_ids(), is_index_suspect=True)
-
-    def _is_derived(self) -> bool:
-        """Return whether the index, the links and the marks are those of the listing."""
-        return (
-            is_indexed(self.path, self._listing)
-            and is_published(self.path, self._listing)
-            and are_marked(self.path, self._listing)
-        )
 
     @property
     def state(self) -> str:

@@ -27,7 +27,7 @@ from ingest.store.creation import create
 from ingest.store.faults import OLD, Fault, StoreWarning
 from ingest.store.index import is_indexed
 from ingest.store.inventory import found
-from ingest.store.listing import ListedRun, Listing
+from ingest.store.listing import ListedRun, Listing, read_listing
 from ingest.store.locking import PREFIX, locked, repair_lock, sweep, sync, writing
 from ingest.store.manifest import Manifest, checksums
 from ingest.store.places import RUNS
@@ -105,7 +105,8 @@ class Store:
                 keep_visible(self.path, self._listing)
         elif deletable(self.path, self._listing):
             with suppress(StoreError, OSError), locked(self.path) as is_locked:
-                delete_unused(self.path, self._now(), is_locked)
+                if listing := read_listing(self.path):
+                    delete_unused(self.path, listing, is_locked)
         self.catalog = catalog_of(self.path, {run.version for run in self._runs()})
         self.catalog_file = CatalogFile(self.path, self.catalog)
 

@@ -33,7 +33,9 @@ CODE = (
     r"|(?:[A-Z]+[a-z]+){2,}(?:\[.*|[,):;]*)"
     r"|(?:bf|[bcfiu]|float|int|uint|complex|bool)\d{0,3}\[.*"
     r"|[a-z_]+\d{0,3}(?:\.[A-Za-z_]+\d{0,3})+[(\[].*"
-    r"|(?:[a-z_]+\.)+[a-z_]+[,):;]*)"
+    r"|(?:[a-z_]+\.)+[a-z_]+[,):;]*"
+    r"|(?:[Ff]ield|attrib|Body|Cookie|Depends|Form|Header|Param|Query|Argument|Option)\(.*"
+    r"|[bfru]{1,2})"  # before a quote
 )
 # Harmless values after any name, and (`PLAIN`) after a name that may be that of a secret.
 PLACEHOLDER = (
@@ -59,7 +61,7 @@ QUOTED = (
 BARE = r"((?:[^\s\"'\\,;&=:)\]}<>]|<[^\s\"'\\a-z])[^\s\"'\\]*)"
 # The end of a value that is not quoted: before the next setting, or a sign after the last one.
 END = r"[,;&]+(?:$|[\w.-]*[=:])"
-VALUE = rf"(?:{QUOTED}|{BARE})"
+VALUE = rf"(?:[BFRUbfru]{{0,2}}(?:{QUOTED})|{BARE})"  # also b"…"
 PARTS = (  # of a header, such as `Digest username="u", response="…"`
     r"((?:[^\"'\\\r\n=]|=\\{0,7}\"[^\"\\\r\n]*\\{0,7}\"|=)+)"
 )

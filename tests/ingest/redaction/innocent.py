@@ -61,6 +61,9 @@ password = None
 passwd=null
 api_key=None
 api_key: str = None
+password: str = field(default=None)
+auth_token: str = Field(..., description='of the service')
+secret: bytes = b''
 secret=False
 use_auth_token=False
 tokens=(1, 2)

@@ -209,6 +209,8 @@ SETTINGS = {
     "header in a dict": "{'Authorization': 'Custom <30>', 'Accept': '*/*'}",
     "secret by its name": "AWS_SECRET_ACCESS_KEY=<40b>",
     "secret cohere": "COHERE_API_KEY=<40>",
+    "secret in bytes": "password=b'<20>'",
+    "token in bytes": 'HF_TOKEN = rb"<24>"',
     "secret comet": "COMET_API_KEY=<25>",
     "secret datadog": "DD_API_KEY=<32h>",
     "secret in code": "os.environ['MISTRAL_API_KEY'] = '<32>'",

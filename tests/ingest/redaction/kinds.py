@@ -337,8 +337,11 @@ def _of_form(draw: random.Random, parts: Iterator[re.Match[str]]) -> tuple[str, 
 
 
 def characters(draw: random.Random, alphabet: str, length: int) -> str:
-    """Return random characters. As in real secrets, one of the first is a digit."""
+    """Return random characters. One of the first is a digit, as in real secrets, but not all are."""
     text = "".join(draw.choices(alphabet, k=length))
     digits = [digit for digit in "23456789" if digit in alphabet]
     at = draw.randrange(1, max(2, length // 2))
-    return text[:at] + draw.choice(digits) + text[at + 1 :] if digits and length > 1 else text
+    if digits and length > 1:
+        text = text[:at] + draw.choice(digits) + text[at + 1 :]
+    letters = [letter for letter in alphabet if letter.isalpha()]
+    return text[:-1] + draw.choice(letters) if letters and text.isdigit() else text

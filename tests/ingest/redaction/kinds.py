@@ -337,7 +337,7 @@ def _of_form(draw: random.Random, parts: Iterator[re.Match[str]]) -> tuple[str, 
 
 
 def characters(draw: random.Random, alphabet: str, length: int) -> str:
-    """Return random characters. One of the first is a digit, as in real secrets, but not all are."""
+    """Return random characters. One of the first is a digit, as in real secrets, but not all."""
     text = "".join(draw.choices(alphabet, k=length))
     digits = [digit for digit in "23456789" if digit in alphabet]
     at = draw.randrange(1, max(2, length // 2))

@@ -53,7 +53,8 @@ class Change:
             assert run is not None  # its directory was placed just now
             self._commit(self.listing.with_runs(run), {run_id: row} if row else None)
         except BaseException:
-            withdraw(self._store, directory, files)
+            if not self._is_listed(directory):  # Ctrl-C may come after the commit
+                withdraw(self._store, directory, files)
             raise
 
     def remove(self, run_id: str) -> None:
@@ -73,6 +74,10 @@ class Change:
     def drop_unused_versions(self, ours: str) -> None:
         """Remove the directories of versions that no run has any more, other than ours."""
         drop_unused_versions(self._store, self._work, self.listing, ours)
+
+    def _is_listed(self, directory: str) -> bool:
+        listing = read_listing(self._store) or Listing()
+        return any(run.directory == directory for run in listing.runs.values())
 
     def _commit(
         self,

@@ -46,7 +46,8 @@ def commit(
     failed: list[str] = []
     with _derived(store, "the index", failed):
         if is_indexed(store, listing) and not is_index_suspect:
-            os.utime(index_path(store, listing))  # deletion goes by the order of the indexes
+            with suppress(OSError):  # another user's
+                os.utime(index_path(store, listing))  # deletion goes by the order of the indexes
         else:
             faults = write_index(work / INDEX, store, listing, rows, is_index_suspect)
             listing = listing.with_faults(faults)
@@ -56,8 +57,9 @@ def commit(
     with _derived(store, "the links to runs", failed):
         publish(store, work, listing)
     mark_current(store, listing)
-    mark_superseded(store, listing)
-    delete_unused(store, listing, is_locked)
+    with suppress(OSError):
+        mark_superseded(store, listing)
+        delete_unused(store, listing, is_locked)
     return listing, failed
 
 

@@ -25,7 +25,7 @@ from ingest.store.places import (
     names_in,
     published,
 )
-from ingest.store.revisions import ADOPTED, CURRENT, NEW, place, unlisted
+from ingest.store.revisions import ADOPTED, CURRENT, NEW, place, revision_of, unlisted
 from ingest.store.tables import columns_of
 from ingest.units import as_utf8
 
@@ -67,7 +67,7 @@ def _order(run: ListedRun) -> tuple[bool, bool, bool, str]:
     somebody copied into the store, as from a backup, before its own.
     """
     is_ours = run.version == sql.schema_version()
-    return not run.fault, is_ours, is_copied_in(run), os.path.dirname(run.directory)
+    return not run.fault, is_ours, is_copied_in(run), revision_of(run)
 
 
 def is_copied_in(run: ListedRun) -> bool:

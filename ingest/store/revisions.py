@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ingest.store.index import NAME, index_path
 from ingest.store.leases import DELAY_SECONDS, horizon_ns
-from ingest.store.listing import Listing
+from ingest.store.listing import ListedRun, Listing
 from ingest.store.locking import PREFIX as WORK
 from ingest.store.locking import sync_names
 from ingest.store.places import (
@@ -90,6 +90,11 @@ def are_marked(store: Path, listing: Listing) -> bool:
     return all(os.path.exists(f"{store}/{revision}/{CURRENT}") for revision in _listed(listing))
 
 
+def revision_of(run: ListedRun) -> str:
+    """Return the name of a run's revision, or another name if its files were copied in."""
+    return run.directory.split(os.sep)[-2]
+
+
 def _listed(listing: Listing) -> Iterator[str]:
     for run in listing.runs.values():
         if run.directory.startswith(f"{REVISIONS}{os.sep}"):
@@ -110,7 +115,7 @@ def mark_superseded(store: Path, listing: Listing) -> None:
     for _, revision, mark in unlisted(store, listing):
         for name in names_in(store / revision) if mark == CURRENT else ():
             run = listing.runs.get(name.removeprefix(PREFIX))
-            if run and not run.fault and revision < os.path.dirname(run.directory):
+            if run and not run.fault and os.path.basename(revision) < revision_of(run):
                 with suppress(OSError):  # another user's
                     os.rename(store / revision / CURRENT, store / revision / REPLACED)
 
@@ -122,9 +127,10 @@ def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, s
         version = UNVERSIONED if name == UNVERSIONED_NAME else name
         for revision in names_in(store / REVISIONS / name):
             if (path := f"{REVISIONS}/{name}/{revision}") not in used:
-                names = names_in(store / path)
-                marks = (mark for mark in (REPLACED, CURRENT, ADOPTED, NEW) if mark in names)
-                yield version, path, next(marks, None)
+                with suppress(PermissionError):  # another user's, who was killed
+                    names = names_in(store / path)
+                    marks = (mark for mark in (REPLACED, CURRENT, ADOPTED, NEW) if mark in names)
+                    yield version, path, next(marks, None)
 
 
 def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Path]:

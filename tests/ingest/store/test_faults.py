@@ -354,6 +354,18 @@ def test_a_store_without_write_permission_can_be_read(store: Path, small: Path) 
     assert done.err == f"error: {store}: cannot read the store: Permission denied\n"
 
 
+def test_a_revision_that_another_user_keeps_private_stops_nobody(store: Path) -> None:
+    if os.getuid() or not shutil.which("setpriv"):
+        pytest.skip("needs root, to drop its permissions")
+    killed = store / "revisions" / sql.schema_version() / "1-killed"
+    killed.mkdir()
+    (killed / "new").touch()
+    killed.chmod(0o700)
+    os.chown(killed, 65534, 65534)
+    results = without_permissions(*(each + ["--store", str(store)] for each in READING))
+    assert_readable(store, results)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("number", "to_all"),

@@ -98,6 +98,22 @@ def test_a_commit_that_fails_leaves_no_run(
     assert is_at_rest(store.path)
 
 
+def test_an_interruption_after_the_commit_loses_no_run(
+    store: ingest.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ingest.store.commits.publish", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+    assert runs(store.path) == BOTH
+    query = "SELECT note FROM runs ORDER BY name"
+    assert ingest.connect(store.path).execute(query).fetchall() == [("n",), (None,)]
+    assert is_at_rest(store.path)
+
+
 def _copy_in(store: ingest.Store, source: Path) -> Path:
     """Copy a run into the store, in place of its link."""
     target = store.path / "runs" / sql.schema_version() / source.name

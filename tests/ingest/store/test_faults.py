@@ -362,7 +362,7 @@ def test_a_revision_that_another_user_keeps_private_stops_nobody(store: Path) ->
     (killed / "new").touch()
     killed.chmod(0o700)
     os.chown(killed, 65534, 65534)
-    results = without_permissions(*(each + ["--store", str(store)] for each in READING))
+    results = without_permissions(*([*each, "--store", str(store)] for each in READING))
     assert_readable(store, results)
 
 

@@ -98,4 +98,4 @@ def test_trend_reads_only_the_index(traces: Traces) -> None:
     connection = traces.add(diff_traces.eager(), **diff_traces.DEVICE)
     [(_, plan)] = connection.sql("EXPLAIN (ANALYZE, FORMAT json) FROM trend").fetchall()
     names = {word.split(".parquet")[0] for word in plan.split("/") if ".parquet" in word}
-    assert names == {"index"}
+    assert [name.partition("-")[0] for name in names] == ["index"]

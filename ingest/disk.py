@@ -6,7 +6,10 @@ from pathlib import Path
 
 import duckdb
 
-CAUSES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG, errno.EIO)
+CAUSES = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EXDEV),
+    *(errno.EFBIG, errno.EIO, errno.ESTALE),
+)
 
 
 def cause(error: Exception, directory: Path | None = None) -> str | None:

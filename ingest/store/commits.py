@@ -14,7 +14,7 @@ import duckdb
 from ingest.disk import cause
 from ingest.store.index import INDEX, index_path, is_indexed
 from ingest.store.indexing import write_index
-from ingest.store.listing import LISTING, Listing
+from ingest.store.listing import LISTING, Listing, read_listing
 from ingest.store.locking import sync_names
 from ingest.store.places import Published, link_path, link_target, published, target_of
 from ingest.store.revisions import (
@@ -49,7 +49,13 @@ def commit(
             with suppress(OSError):  # another user's
                 os.utime(index_path(store, listing))  # deletion goes by the order of the indexes
         else:
-            faults = write_index(work / INDEX, store, listing, rows, is_index_suspect)
+            try:
+                faults = write_index(work / INDEX, store, listing, rows, is_index_suspect)
+            except duckdb.Error as error:
+                if cause(error, store):
+                    raise
+                # The previous index, from which rows are copied, may be damaged.
+                faults = write_index(work / INDEX, store, listing, rows, is_suspect=True)
             listing = listing.with_faults(faults)
             put(work / INDEX, index_path(store, listing), work)
     if listing != before:
@@ -72,7 +78,7 @@ def _replace(store: Path, work: Path, before: Listing, listing: Listing) -> None
         listing.write(work / LISTING)
         put(work / LISTING, store / LISTING, work)
     except BaseException:
-        mark_current(store, before)
+        mark_current(store, read_listing(store) or before)  # Ctrl-C may come after the rename
         raise
     sync_names(store)
 

@@ -39,8 +39,8 @@ class Fault(NamedTuple):
 
     @property
     def is_seen_at_once(self) -> bool:
-        """Whether the fault is seen without reading the files."""
-        return self.code in (MISSING, SIZE)
+        """Whether the fault is seen without reading the tables."""
+        return self.code in (MISSING, SIZE) or self.file == NAME
 
 
 class StoreWarning(UserWarning):

@@ -86,8 +86,8 @@ def described(
     path = store / directory
     run_id = path.name.removeprefix(PREFIX)
     try:
+        changed_ns = path.stat().st_mtime_ns  # first, because somebody may be copying the run
         files = sorted(os.listdir(path))
-        changed_ns = path.stat().st_mtime_ns
         content = content_of(path)
     except OSError as error:
         is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)

@@ -139,7 +139,10 @@ def _is_held(file: Path) -> bool:
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks
-        return time.time_ns() - os.fstat(descriptor).st_ctime_ns < DAY_NS
+        if time.time_ns() - os.fstat(descriptor).st_ctime_ns < DAY_NS:
+            return True
+        with suppress(OSError):
+            file.unlink()
     finally:
         os.close(descriptor)
     return False

@@ -6,7 +6,8 @@
     <store>/revisions/<version>/<revision>/current         from then on
     <store>/revisions/<version>/<revision>/replaced        once its run has been replaced or removed
 
-The mark is an empty file. Renaming it needs no space on the disk. Only revisions that are `new`
+The mark is an empty file. After stores were merged there can be two; the first of `current`,
+`adopted`, `replaced` and `new` counts. Renaming it needs no space on the disk. Only revisions that are `new`
 without a writer, or `replaced`, are ever deleted. A revision that is `current` or `adopted` is a
 run even if the listing lacks it: somebody merged two stores or restored an older listing, or two
 processes wrote at once on a file system without locks.
@@ -77,6 +78,8 @@ def withdraw(store: Path, directory: str, target: Path) -> None:
 def mark_current(store: Path, listing: Listing) -> None:
     """Note that the listing names its revisions, as far as that is possible."""
     for revision in _listed(listing):
+        if os.path.exists(f"{store}/{revision}/{CURRENT}"):
+            continue
         for mark in (NEW, ADOPTED, REPLACED):
             with suppress(OSError):  # derived from the listing
                 os.rename(f"{store}/{revision}/{mark}", f"{store}/{revision}/{CURRENT}")
@@ -129,7 +132,7 @@ def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, s
             if (path := f"{REVISIONS}/{name}/{revision}") not in used:
                 with suppress(PermissionError):  # another user's, who was killed
                     names = names_in(store / path)
-                    marks = (mark for mark in (REPLACED, CURRENT, ADOPTED, NEW) if mark in names)
+                    marks = (mark for mark in (CURRENT, ADOPTED, REPLACED, NEW) if mark in names)
                     yield version, path, next(marks, None)
 
 

@@ -67,21 +67,15 @@ class Store:
         self.path = Path(path).expanduser().absolute()
         with self._reading():
             create(self.path)
-        if has_leftovers := any(self.path.glob(f"{PREFIX}*")):
+        if any(self.path.glob(f"{PREFIX}*")):
             self.sweep()
-        self.refresh(are_marks_suspect=has_leftovers)
+        self.refresh()
 
-    def refresh(
-        self,
-        suspects: Container[str] = (),
-        is_index_suspect: bool = False,
-        are_marks_suspect: bool = False,
-    ) -> None:
+    def refresh(self, suspects: Container[str] = (), is_index_suspect: bool = False) -> None:
         """List the runs again, and update what is derived from the listing.
 
-        All files of the runs `suspects` are read to check whether they are intact. The index is
-        written anew if it is suspect. The marks of revisions are checked if they are suspect,
-        because a process was killed. If the store cannot be written, only this process sees what
+        All files of the runs `suspects` are read to check whether they are intact, and the index is
+        written anew if it is suspect. If the store cannot be written, only this process sees what
         was found.
         """
         with self._reading():
@@ -92,7 +86,7 @@ class Store:
                 and not is_index_suspect
                 and is_indexed(self.path, self._listing)
                 and is_published(self.path, self._listing)
-                and not (are_marks_suspect and not are_marked(self.path, self._listing))
+                and are_marked(self.path, self._listing)
             )
         if not is_current:
             try:

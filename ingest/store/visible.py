@@ -17,14 +17,14 @@ import duckdb
 
 from ingest import sql
 from ingest.store.faults import find_fault
-from ingest.store.index import index_path
+from ingest.store.index import index_path, is_intact
 from ingest.store.leases import take_lease
 from ingest.store.listing import LISTING, Listing, read_listing
 from ingest.store.places import empty_directory
 from ingest.store.private import private_empty_directory, private_index
 
 Signature = tuple[int, int, int] | None
-TRANSACTION_SECONDS = 3600.0  # longer transactions may see a run that was added meanwhile
+TRANSACTION_SECONDS = 660.0  # longer transactions may see a run that was added meanwhile
 
 _seen: dict[Path, tuple[Signature, Listing | None]] = {}
 
@@ -67,8 +67,8 @@ class VisibleFiles:
         self._lease = take_lease(store)  # before the listing is read
         self._lock = threading.Lock()
         self._seen: OrderedDict[int, tuple[float, _Files]] = OrderedDict()
-        before = visible_listing(store) or Listing()
-        self._versions = {*versions, *(run.version for run in before.runs.values())}
+        self._first = visible_listing(store) or Listing()
+        self._versions = {*versions, *(run.version for run in self._first.runs.values())}
 
     def define(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Create the functions that the views read, in place of the macros of the catalog."""
@@ -95,8 +95,10 @@ class VisibleFiles:
                 return found[1]
             while self._seen and next(iter(self._seen.values()))[0] < now - TRANSACTION_SECONDS:
                 self._seen.popitem(last=False)
-            listing = visible_listing(self._store) or Listing()
             last = next(reversed(self._seen.values()))[1] if self._seen else None
+            listing = visible_listing(self._store)
+            if listing is None:  # somebody is copying a listing
+                listing = last.listing if last else self._first
             if not last or last.listing is not listing:
                 last = _Files(self._store, listing, self._versions)
             self._seen[transaction] = (now, last)
@@ -128,7 +130,7 @@ class _Files:
     @cached_property
     def index(self) -> Path:
         file = index_path(self._store, self._shown)
-        if file.is_file():
+        if is_intact(file):
             return file
         file, faults = private_index(self._store, self._shown)
         if faults:  # later transactions see these runs nowhere

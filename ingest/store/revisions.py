@@ -6,11 +6,11 @@
     <store>/revisions/<version>/<revision>/current         from then on
     <store>/revisions/<version>/<revision>/replaced        once its run has been replaced or removed
 
-The mark is an empty file. After stores were merged there can be two; the first of `current`,
-`adopted`, `replaced` and `new` counts. Renaming it needs no space on the disk. Only revisions that are `new`
-without a writer, or `replaced`, are ever deleted. A revision that is `current` or `adopted` is a
-run even if the listing lacks it: somebody merged two stores or restored an older listing, or two
-processes wrote at once on a file system without locks.
+The mark is an empty file. Renaming it needs no space on the disk. After stores were merged there
+can be two; the first of `current`, `adopted`, `replaced` and `new` counts. Only revisions that are
+`new` without a writer, or `replaced`, are ever deleted. A revision that is `current` or `adopted`
+is a run even if the listing lacks it: somebody merged two stores or restored an older listing, or
+two processes wrote at once on a file system without locks.
 """
 
 import os

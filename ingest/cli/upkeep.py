@@ -7,7 +7,7 @@ import typer
 from ingest.cli.labels import Mode, tags_of
 from ingest.errors import StoreError
 from ingest.pipeline import AddOptions
-from ingest.store.faults import OLD
+from ingest.store.faults import DENIED, OLD
 from ingest.store.upkeep import edit as edit_labels
 from ingest.store.upkeep import outdated
 from ingest.terminal import StoreOption, open_store, rebuild_with_progress, results
@@ -98,17 +98,18 @@ def check(
     opened = open_store(store)
     opened.check(repair)
     run_ids = opened.run_ids()
-    damaged = {i: fault for i, fault in opened.faults().items() if fault.code != OLD}
+    damaged = [i for i, fault in opened.faults().items() if fault.code not in (OLD, DENIED)]
+    denied = [i for i, fault in opened.faults().items() if fault.code == DENIED]
     results().print(f"{counted(len(run_ids) - len(opened.faults()), 'run')} intact")
     for run_id, fault in opened.faults().items():
         results().print(f"{run_id}: {fault.text}", markup=False)
-    left = list(damaged)
+    left = damaged
     if repair:
-        left = rebuild_with_progress(opened, left, jobs)
+        left = rebuild_with_progress(opened, damaged, jobs)
     if discard:
         for run_id in left:
             opened.remove(run_id)
             results().print(f"removed {run_id}", markup=False)
         left = []
-    if left:
+    if left or denied:
         raise typer.Exit(1)

@@ -39,6 +39,7 @@ class CatalogFile:
             (work / STAMP).write_text(self.digest)
             sync(work)
             with locked(self._store):  # so that the stamp always matches the catalog
+                (self._store / STAMP).unlink(missing_ok=True)
                 for name in (CATALOG, STAMP):
                     os.replace(work / name, self._store / name)
             self._is_current = True

@@ -8,8 +8,8 @@ from ingest.errors import StoreError
 from ingest.store.commits import commit
 from ingest.store.inventory import adopted, described, found
 from ingest.store.listing import ListedRun, Listing, read_listing
-from ingest.store.locking import locked
-from ingest.store.revisions import drop_unused_versions, place, withdraw
+from ingest.store.locking import locked, put_aside, put_back
+from ingest.store.revisions import place, withdraw
 
 
 @contextmanager
@@ -51,7 +51,8 @@ class Change:
         try:
             run = described(self._store, directory, version, name=name)
             assert run is not None  # its directory was placed just now
-            self._commit(self.listing.with_runs(run), {run_id: row} if row else None)
+            with self._taking_away(run_id):
+                self._commit(self.listing.with_runs(run), {run_id: row} if row else None)
         except BaseException:
             if not self._is_listed(directory):  # Ctrl-C may come after the commit
                 withdraw(self._store, directory, files)
@@ -60,7 +61,8 @@ class Change:
     def remove(self, run_id: str) -> None:
         """Remove a run. Raise StoreError if there is no such run."""
         self.listed(run_id)
-        self._commit(self.listing.without({run_id}))
+        with self._taking_away(run_id):
+            self._commit(self.listing.without({run_id}))
 
     def update(self, suspects: Container[str], is_index_suspect: bool) -> None:
         """List the runs on the disk, and write what is derived from the listing.
@@ -68,12 +70,24 @@ class Change:
         All files of the runs `suspects` are read to check them, and the index is written anew if it
         is suspect.
         """
-        listing = adopted(self._store, self._work, found(self._store, self._before, suspects))
+        listing = found(self._store, self._before, suspects).for_all_users(self._before)
+        listing = adopted(self._store, self._work, listing)
         self._commit(listing, is_index_suspect=is_index_suspect)
 
-    def drop_unused_versions(self, ours: str) -> None:
-        """Remove the directories of versions that no run has any more, other than ours."""
-        drop_unused_versions(self._store, self._work, self.listing, ours)
+    @contextmanager
+    def _taking_away(self, run_id: str) -> Iterator[None]:
+        """Delete the files of a run that are in place of its link, if the body commits."""
+        run = self.listing.runs.get(run_id)
+        if not run or not run.is_copied_in:
+            yield
+            return
+        put_aside(self._store, self._work, run.directory)
+        try:
+            yield
+        except BaseException:
+            if self._is_listed(run.directory):
+                put_back(self._store, self._work)
+            raise
 
     def _is_listed(self, directory: str) -> bool:
         listing = read_listing(self._store) or Listing()

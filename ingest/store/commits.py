@@ -4,6 +4,7 @@ One rename of the listing is the commit. If it fails, nothing has changed. All t
 derived from the listing, and the next process that opens the store makes up for what failed.
 """
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,16 +13,19 @@ from pathlib import Path
 import duckdb
 
 from ingest.disk import cause
+from ingest.store.faults import DENIED
 from ingest.store.index import INDEX, index_path, is_indexed
 from ingest.store.indexing import write_index
+from ingest.store.inventory import superseded
 from ingest.store.listing import LISTING, Listing, read_listing
 from ingest.store.locking import sync_names
+from ingest.store.modes import make_directories, share
 from ingest.store.places import Published, link_path, link_target, published, target_of
 from ingest.store.revisions import (
     delete_unused,
     mark_current,
     mark_replaced,
-    mark_superseded,
+    unlisted_runs,
 )
 
 
@@ -56,6 +60,8 @@ def commit(
                     raise
                 # The previous index, from which rows are copied, may be damaged.
                 faults = write_index(work / INDEX, store, listing, rows, is_suspect=True)
+            if any(fault.code == DENIED for fault in faults.values()):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             listing = listing.with_faults(faults)
             put(work / INDEX, index_path(store, listing), work)
     if listing != before:
@@ -64,7 +70,7 @@ def commit(
         publish(store, work, listing)
     mark_current(store, listing)
     with suppress(OSError):
-        mark_superseded(store, listing)
+        mark_replaced(store, superseded(store, listing))
         delete_unused(store, listing, is_locked)
     return listing, failed
 
@@ -72,9 +78,14 @@ def commit(
 def _replace(store: Path, work: Path, before: Listing, listing: Listing) -> None:
     """Replace the listing."""
     left = {run.directory for run in listing.runs.values()}
-    gone = [run.directory for run in before.runs.values() if run.directory not in left]
+    gone = [
+        run.directory
+        for run in before.runs.values()
+        if run.directory not in left and not run.is_copied_in
+    ]
+    removed = before.runs.keys() - listing.runs.keys()
     try:
-        mark_replaced(store, gone)
+        mark_replaced(store, gone + (unlisted_runs(store, before, removed) if removed else []))
         listing.write(work / LISTING)
         put(work / LISTING, store / LISTING, work)
     except BaseException:
@@ -84,12 +95,8 @@ def _replace(store: Path, work: Path, before: Listing, listing: Listing) -> None
 
 
 def put(source: Path, target: Path, work: Path) -> None:
-    """Rename `source` to `target`, which may exist, even as a directory.
-
-    Whoever can read the store's listing can read the file.
-    """
-    with suppress(OSError):
-        source.chmod((target.parent / LISTING).stat().st_mode)
+    """Rename `source` to `target` in the store, which may exist, even as a directory."""
+    share(target.parent, source)
     try:
         os.replace(source, target)
     except IsADirectoryError:
@@ -110,7 +117,7 @@ def publish(store: Path, work: Path, listing: Listing) -> None:
     links = {run.path: run.target for run in found}
     for path, target in wanted.items():
         if links.get(path) != target:
-            (store / path).parent.mkdir(exist_ok=True)
+            make_directories(store, (store / path).parent)
             _link(store / path, target, work)
     index = index_path(store, listing)
     if index.exists():

@@ -13,13 +13,13 @@ import duckdb
 
 from ingest import sql
 from ingest.store.catalog import UNSOUND, create_path
-from ingest.store.faults import StoreWarning, fault_lines
-from ingest.store.index import index_path, is_intact
+from ingest.store.faults import StoreWarning, fault_lines, is_readable
+from ingest.store.index import index_path
 from ingest.store.leases import keeping_files
 from ingest.store.listing import Listing
 from ingest.store.retry import retry_if_removed
 from ingest.store.store import Store, default_store, existing
-from ingest.store.visible import VisibleFiles, visible_listing
+from ingest.store.visible import VisibleFiles, distrust_index, visible_listing
 
 RUN_IN_ERROR = re.compile(r"run_id=([^/]+)/")
 
@@ -107,12 +107,15 @@ def _leave_out_damaged(path: str, before: Listing, error: str) -> bool:
 
 
 def _index_mended(path: str) -> bool:
-    """Write a damaged index anew. Return whether it was damaged, and is no longer."""
+    """Write a damaged index anew, for this process alone if the store cannot be written.
+
+    Return whether it was damaged, and is no longer.
+    """
     index = index_path(Path(path), visible_listing(Path(path)) or Listing())
-    if is_intact(index):
+    if is_readable(index):
         return False
     existing(path).refresh(is_index_suspect=True)
-    return is_intact(index)
+    return is_readable(index) or distrust_index(index)
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:

@@ -13,12 +13,14 @@ OLD = "old"
 MISSING = "missing"
 SIZE = "size"
 UNREADABLE = "unreadable"
+DENIED = "denied"
 BAD_NAME = "name"
 TEXTS = {
     MISSING: "{file} is missing",
     SIZE: "{file} has changed in size",
     "checksum": "{file} has changed since it was written",
     UNREADABLE: "{file} cannot be read",
+    DENIED: "this user may not read {file}",
     BAD_NAME: f"the name of its directory is not UTF-8, or contains any of {' '.join(FORBIDDEN)}",
     OLD: "written by a version of tracehouse with other columns",
 }
@@ -33,14 +35,16 @@ class Fault(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The fault, with its file and the command that repairs it."""
+        """The fault, with its file and what to do about it."""
+        if self.code == DENIED:
+            return f"{TEXTS[DENIED].format(file=self.file or 'its files')}; ask their owner"
         command = "ingest upgrade" if self.code == OLD else "ingest check --repair"
         return f"{TEXTS[self.code].format(file=self.file or 'a file')}; run `{command}`"
 
     @property
     def is_seen_at_once(self) -> bool:
         """Whether the fault is seen without reading the tables."""
-        return self.code in (MISSING, SIZE) or self.file == NAME
+        return self.code in (MISSING, SIZE, DENIED) or self.file == NAME
 
 
 class StoreWarning(UserWarning):
@@ -76,12 +80,21 @@ def find_fault(
             return _fault_without_manifest(directory, sorted(tables), thorough)
         return _fault(directory, thorough)
     except OSError as error:
-        return Fault(UNREADABLE, Path(error.filename or "").name)
+        return fault_of(error)
+
+
+def fault_of(error: OSError) -> Fault:
+    """Return the fault of a run of which a file or the directory cannot be read."""
+    code = DENIED if isinstance(error, PermissionError) else UNREADABLE
+    return Fault(code, Path(error.filename or "").name)
 
 
 def _fault(directory: Path, thorough: bool) -> Fault | None:
     if (files := files_of(directory)) is None:
-        return Fault(UNREADABLE if (directory / NAME).exists() else MISSING, NAME)
+        if not (directory / NAME).exists():
+            return Fault(MISSING, NAME)
+        (directory / NAME).read_bytes()  # raises the system's error
+        return Fault(UNREADABLE, NAME)
     for name, (size, digest) in files.items():
         try:
             if (directory / name).stat().st_size != size:
@@ -97,12 +110,13 @@ def _fault_without_manifest(directory: Path, tables: list[str], thorough: bool) 
     for file in (directory / f"{table}.parquet" for table in tables):
         if not file.exists():
             return Fault(MISSING, file.name)
-        if thorough and not _is_readable(file):
+        if thorough and not is_readable(file):
             return Fault(UNREADABLE, file.name)
     return None
 
 
-def _is_readable(file: Path) -> bool:
+def is_readable(file: Path) -> bool:
+    """Return whether all of a Parquet file can be read."""
     try:
         pq.read_table(file)
     except (OSError, ValueError):  # pyarrow's errors derive from these

@@ -8,6 +8,7 @@ transaction reads the index of exactly the runs that it sees. A row contains the
 relation whose SQL header has `Indexed:`, as a list of structs.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -54,13 +55,13 @@ def read_index(file: Path) -> dict[str, str] | None:
     return dict(zip(*columns, strict=True))
 
 
-def is_intact(file: Path) -> bool:
-    """Return whether all of an index can be read."""
-    try:
-        pq.read_table(file)
-    except (OSError, ValueError):  # pyarrow's errors derive from these
-        return False
-    return True
+def indexes(store: Path) -> list[tuple[int, Path]]:
+    """Return the indexes in a store, each with the time in ns when it was written, oldest first."""
+    found = []
+    for file in store.glob(NAME.format("*")):
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            found.append((file.stat().st_mtime_ns, file))
+    return sorted(found)
 
 
 def relation_rows(relation: str, index: str) -> str:

@@ -8,7 +8,7 @@ import duckdb
 from ingest import sql
 from ingest.disk import is_full
 from ingest.store.faults import UNREADABLE, Fault, find_fault
-from ingest.store.index import INDEX, STATE, VERSION, index_version, read_index
+from ingest.store.index import STATE, VERSION, index_version, indexes, read_index
 from ingest.store.listing import ListedRun, Listing
 from ingest.store.tables import Columns, columns_of, table_rows
 
@@ -25,13 +25,14 @@ def write_index(
     """Write an index of the runs in `listing` to the new file `target`.
 
     The rows of the runs `new` come from the files that `new` maps them to, which the pipeline
-    wrote. The rows of unchanged runs come from the store's index, unless that `is_suspect`, and
-    those of other runs from their tables. Return the faults of runs that turned out to be damaged:
-    the index lacks them. Raise OSError or duckdb.Error if the index cannot be written.
+    wrote. The rows of unchanged runs come from the store's latest index, unless that `is_suspect`,
+    and those of other runs from their tables. Return the faults of runs that turned out to be
+    damaged: the index lacks them. Raise OSError or duckdb.Error if the index cannot be written.
     """
     new = new or {}
     runs = {run.run_id: run for run in listing.readable()}
-    known = {} if is_suspect else read_index(store / INDEX) or {}
+    latest = max(indexes(store), default=(0, target))[1]
+    known = {} if is_suspect else read_index(latest) or {}
     kept = [i for i, run in runs.items() if i not in new and known.get(i) == run.content]
     unknown = [run for i, run in runs.items() if i not in new and i not in kept]
     faults: dict[str, Fault] = {}
@@ -43,7 +44,7 @@ def write_index(
         if kept:
             names = ", ".join(file.name for file in sql.indexed())
             parts.append(
-                f"SELECT run_id, {names} FROM {sql.literal(store / INDEX)} "
+                f"SELECT run_id, {names} FROM {sql.literal(latest)} "
                 f"WHERE run_id IN ({', '.join(map(sql.literal, kept))})"
             )
         if unknown or not parts:

@@ -7,25 +7,32 @@ copied runs into the store, if an early version of tracehouse wrote it, or if th
 import os
 import stat
 from collections.abc import Container
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from ingest import sql
-from ingest.store.faults import BAD_NAME, UNREADABLE, Fault, find_fault
+from ingest.store.faults import BAD_NAME, Fault, fault_of, find_fault
 from ingest.store.listing import ListedRun, Listing
-from ingest.store.manifest import content_of
+from ingest.store.manifest import content_of, files_of
 from ingest.store.places import (
     FORBIDDEN,
     PREFIX,
-    RUNS,
     UNVERSIONED,
     is_name,
-    names_in,
     published,
 )
-from ingest.store.revisions import ADOPTED, CURRENT, NEW, place, revision_of, unlisted
+from ingest.store.revisions import (
+    ADOPTED,
+    CURRENT,
+    NEW,
+    place,
+    revision_of,
+    runs_in,
+    unlisted,
+)
 from ingest.store.tables import columns_of
 from ingest.units import as_utf8
 
@@ -43,8 +50,7 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
     places = [(run.version, run.directory) for run in known.values()]
     for version, revision, mark in unlisted(store, listing):
         if mark in marks:
-            names = [name for name in names_in(store / revision) if name.startswith(PREFIX)]
-            places += [(version, f"{revision}/{name}") for name in names]
+            places += [(version, directory) for directory in runs_in(store, revision)]
     for each in published(store):
         if not each.target and each.path not in known:
             places.append((each.version, each.path))
@@ -60,6 +66,23 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
     return Listing(dict(sorted(runs.items())))
 
 
+def superseded(store: Path, listing: Listing) -> list[str]:
+    """Return the directories of unlisted revisions that lose against the listed one of their run.
+
+    A later one that is not intact does not lose: somebody may be copying it.
+    """
+    directories = []
+    for version, revision, mark in unlisted(store, listing):
+        for directory in runs_in(store, revision) if mark in (CURRENT, ADOPTED) else ():
+            run = described(store, directory, version)
+            wins = listing.runs.get(run.run_id) if run else None
+            if not run or not wins or wins.fault or _order(run) > _order(wins):
+                continue
+            if not run.fault or revision_of(run) < revision_of(wins):
+                directories.append(directory)
+    return directories
+
+
 def _order(run: ListedRun) -> tuple[bool, bool, bool, str]:
     """Return what decides between several directories with a run's files. The last one counts.
 
@@ -67,12 +90,7 @@ def _order(run: ListedRun) -> tuple[bool, bool, bool, str]:
     somebody copied into the store, as from a backup, before its own.
     """
     is_ours = run.version == sql.schema_version()
-    return not run.fault, is_ours, is_copied_in(run), revision_of(run)
-
-
-def is_copied_in(run: ListedRun) -> bool:
-    """Return whether a run's files are in place of its link."""
-    return run.directory.startswith(f"{RUNS}{os.sep}")
+    return not run.fault, is_ours, run.is_copied_in, revision_of(run)
 
 
 def described(
@@ -87,14 +105,16 @@ def described(
     run_id = path.name.removeprefix(PREFIX)
     try:
         changed_ns = path.stat().st_mtime_ns  # first, because somebody may be copying the run
-        files = sorted(os.listdir(path))
+        names = os.listdir(path)
         content = content_of(path)
     except OSError as error:
         is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
         if is_gone and not path.is_symlink():
             return None
-        entry = ListedRun(run_id, version, directory, "", (), NOT_YET, name, Fault(UNREADABLE, ""))
+        fault: Fault | None = fault_of(error)._replace(file="")
+        entry = ListedRun(run_id, version, directory, "", (), NOT_YET, name, fault)
     else:
+        files = sorted(files_of(path) or names)  # a name may still be missing
         tables = tuple(file.removesuffix(".parquet") for file in files if file.endswith(".parquet"))
         columns = columns_of(store, version) if version == UNVERSIONED else {}
         fault = find_fault(path, version, columns or {}, is_suspect)
@@ -118,18 +138,19 @@ def described(
 def adopted(store: Path, work: Path, listing: Listing) -> Listing:
     """Move the intact runs that were copied in to new revisions. Return the listing then.
 
-    `work` is a work directory. The caller must hold the store's lock. Raise OSError if a run cannot
-    be moved.
+    A run that cannot be moved, as another user's or on another disk, stays where it is. `work` is a
+    work directory. The caller must hold the store's lock.
     """
     moved = []
     for run in listing.runs.values():
-        if is_copied_in(run) and (not run.fault or run.fault.code == BAD_NAME):
-            files = store / run.directory
-            directory = place(store, work, run.version, run.run_id, files, ADOPTED)
-            if run.fault:
-                moved.append(described(store, directory, run.version) or run)
-            else:
-                moved.append(replace(run, directory=directory))
+        if run.is_copied_in and (not run.fault or run.fault.code == BAD_NAME):
+            with suppress(OSError):
+                files = store / run.directory
+                directory = place(store, work, run.version, run.run_id, files, ADOPTED)
+                if run.fault:
+                    moved.append(described(store, directory, run.version) or run)
+                else:
+                    moved.append(replace(run, directory=directory))
     return listing.with_runs(*moved)
 
 

@@ -33,7 +33,7 @@ def take_lease(store: Path) -> "Lease | None":
     key = (os.getpid(), store)
     with _lock, suppress(OSError):
         lease = _leases.get(key)
-        if not lease:
+        if not lease or not lease.is_in_store():
             for file in (store / READERS).glob("*"):
                 with suppress(FileNotFoundError):
                     _is_held(file)  # removes what killed processes left
@@ -81,6 +81,10 @@ class Lease:
         self._file, descriptor = _locked_file(directory)
         os.utime(self._file, ns=(0, 0))
         weakref.finalize(self, _release, self._file, descriptor, os.getpid())
+
+    def is_in_store(self) -> bool:
+        """Return whether the lease still counts. It does not if somebody made the store anew."""
+        return self._file.exists()
 
     def begin(self) -> int:
         """Note that a statement begins. Return its time, for `end`."""

@@ -15,7 +15,8 @@ from typing import Any
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.faults import Fault
+from ingest.store.faults import DENIED, Fault
+from ingest.store.places import RUNS
 
 LISTING = "listing.json"
 FORMAT = 1
@@ -39,6 +40,11 @@ class ListedRun:
     name: str | None = None
     fault: Fault | None = None
 
+    @property
+    def is_copied_in(self) -> bool:
+        """Whether the run's files are in place of its link."""
+        return self.directory.startswith(f"{RUNS}/")
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -60,6 +66,16 @@ class Listing:
         return self.with_runs(
             *(replace(self.runs[run_id], fault=fault) for run_id, fault in faults.items())
         )
+
+    def denied(self) -> list[ListedRun]:
+        """Return the runs that this process's user may not read."""
+        return [run for run in self.runs.values() if run.fault and run.fault.code == DENIED]
+
+    def for_all_users(self, before: "Listing | None") -> "Listing":
+        """Return the listing with the runs that this user may not read as they are in `before`."""
+        denied = {run.run_id for run in self.denied()}
+        known = before.runs if before else {}
+        return self.without(denied).with_runs(*(known[i] for i in denied if i in known))
 
     def readable(self) -> list[ListedRun]:
         """Return the runs without a fault."""

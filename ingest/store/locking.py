@@ -23,10 +23,12 @@ import duckdb
 
 from ingest.disk import cause
 from ingest.errors import StoreError
+from ingest.store.listing import Listing, read_listing
 from ingest.store.places import REVISIONS, RUNS
 
 LOCK = ".lock"
 PREFIX = ".work-"
+ASIDE = "replaced"
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK}
 
 
@@ -87,17 +89,37 @@ def _sweep(store: Path) -> None:
         with suppress(OSError, StoreError):  # in use, removed meanwhile, or owned by another user
             lock, _ = _lock(directory / "lock", fcntl.LOCK_NB, needed=True)
             os.close(lock)
-            _put_back(store, directory)
+            put_back(store, directory)
             shutil.rmtree(directory, ignore_errors=True)
 
 
-def _put_back(store: Path, directory: Path) -> None:
-    """Put back a run that an early version moved aside, if it was killed before it replaced it."""
-    for run in (directory / "replaced").rglob("run_id=*"):
-        target = store / RUNS / run.relative_to(directory / "replaced")
+def put_aside(store: Path, work: Path, directory: str) -> None:
+    """Move a run's directory in `runs` to a work directory. If the process is killed, it returns.
+
+    It may be gone. Raise OSError if it cannot be moved.
+    """
+    aside = work / ASIDE / Path(directory).relative_to(RUNS)
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        (store / directory).rename(aside)
+
+
+def put_back(store: Path, work: Path) -> None:
+    """Put back the runs that `put_aside` moved, unless they have been replaced since.
+
+    Early versions of tracehouse moved them likewise.
+    """
+    for run in (work / ASIDE).rglob("run_id=*"):
+        target = store / RUNS / run.relative_to(work / ASIDE)
         patterns = (f"{RUNS}/*", f"{RUNS}/*/*", f"{REVISIONS}/*/*/*")
-        if run.name not in {path.name for pattern in patterns for path in store.glob(pattern)}:
+        names = {path.name for pattern in patterns for path in store.glob(pattern)}
+        if run.name not in names or _is_listed(store, target):
             run.rename(target)
+
+
+def _is_listed(store: Path, run: Path) -> bool:
+    listing = read_listing(store) or Listing()
+    return any(store / each.directory == run for each in listing.runs.values())
 
 
 def _lock(path: Path, flags: int = 0, needed: bool = False) -> tuple[int, bool]:

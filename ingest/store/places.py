@@ -80,7 +80,7 @@ def published(store: Path) -> Iterator[Published]:
     for version in versions(store):
         directory = f"{RUNS}/{version}" if version else RUNS
         beginning = target_of(version, f"{REVISIONS}/")
-        for name in names_in(f"{store}/{directory}"):
+        for name in readable_names_in(f"{store}/{directory}"):
             if name.startswith(PREFIX) and name != EMPTY:
                 target = link_target(f"{store}/{directory}/{name}")
                 is_ours = target is not None and target.startswith(beginning)
@@ -105,6 +105,14 @@ def names_in(directory: Path | str) -> list[str]:
     try:
         return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def readable_names_in(directory: Path | str) -> list[str]:
+    """Return the sorted names in a directory, or none if this user may not read it."""
+    try:
+        return names_in(directory)
+    except PermissionError:
         return []
 
 

@@ -30,13 +30,16 @@ def private_directory() -> Path:
         return _directories[process]
 
 
-def private_index(store: Path, listing: Listing) -> tuple[Path, dict[str, Fault]]:
-    """Return an index of the runs in `listing`, and the faults of runs that it lacks."""
+def private_index(store: Path, listing: Listing, is_suspect: bool) -> tuple[Path, dict[str, Fault]]:
+    """Return an index of the runs in `listing`, and the faults of runs that it lacks.
+
+    `is_suspect` tells whether the store's index may be damaged.
+    """
     target = index_path(private_directory(), listing)
     if target.exists():
         return target, {}
     work = Path(tempfile.mkdtemp(dir=private_directory()))
-    if faults := write_index(work / INDEX, store, listing):
+    if faults := write_index(work / INDEX, store, listing, is_suspect=is_suspect):
         return work / INDEX, faults
     return (work / INDEX).replace(target), {}
 

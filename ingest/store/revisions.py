@@ -17,26 +17,29 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
-from ingest.store.index import NAME, index_path
+from ingest import sql
+from ingest.store.index import index_path, indexes
 from ingest.store.leases import DELAY_SECONDS, horizon_ns
 from ingest.store.listing import ListedRun, Listing
 from ingest.store.locking import PREFIX as WORK
 from ingest.store.locking import sync_names
+from ingest.store.modes import make_directories, share
 from ingest.store.places import (
     EMPTY,
     PREFIX,
     REVISIONS,
-    RUNS,
     UNVERSIONED,
     UNVERSIONED_NAME,
     names_in,
     published,
+    readable_names_in,
     revisions_directory,
+    version_directory,
 )
 
 NEW = "new"
@@ -53,16 +56,23 @@ def place(store: Path, work: Path, version: str, run_id: str, files: Path, mark:
     moved.
     """
     revision = revisions_directory(store, version) / f"{time.time_ns():019}-{uuid.uuid4().hex[:8]}"
-    revision.parent.mkdir(parents=True, exist_ok=True)
+    make_directories(store, revision.parent.parent, revision.parent)
     (work / revision.name).mkdir()
     (work / revision.name / mark).touch()
     (work / revision.name).rename(revision)  # a revision always has a mark
     placed = revision / f"{PREFIX}{run_id}"
-    if files.is_symlink():
-        placed.symlink_to(os.path.join(files.parent, os.readlink(files)))
-        files.unlink()
-    else:
-        files.rename(placed)
+    try:
+        if files.is_symlink():
+            placed.symlink_to(os.path.realpath(files))
+            files.unlink()
+        else:
+            files.rename(placed)
+            share(store, placed, *placed.iterdir())
+    except BaseException:
+        if os.path.lexists(files):  # it could not be moved
+            revision.rename(work / revision.name)
+        raise
+    share(store, revision, revision / mark)
     for directory in (revision, revision.parent, revision.parent.parent):
         sync_names(directory)
     return str(placed.relative_to(store))
@@ -113,14 +123,20 @@ def mark_replaced(store: Path, directories: Iterable[str]) -> None:
                 os.rename(revision / mark, revision / REPLACED)
 
 
-def mark_superseded(store: Path, listing: Listing) -> None:
-    """Note which revisions a later one in the listing replaces, as after stores were merged."""
-    for _, revision, mark in unlisted(store, listing):
-        for name in names_in(store / revision) if mark == CURRENT else ():
-            run = listing.runs.get(name.removeprefix(PREFIX))
-            if run and not run.fault and os.path.basename(revision) < revision_of(run):
-                with suppress(OSError):  # another user's
-                    os.rename(store / revision / CURRENT, store / revision / REPLACED)
+def unlisted_runs(store: Path, listing: Listing, run_ids: Container[str]) -> list[str]:
+    """Return the directories of these runs in revisions that are not in the listing."""
+    return [
+        directory
+        for _, revision, mark in unlisted(store, listing)
+        for directory in (runs_in(store, revision) if mark in (CURRENT, ADOPTED) else ())
+        if os.path.basename(directory).removeprefix(PREFIX) in run_ids
+    ]
+
+
+def runs_in(store: Path, revision: str) -> list[str]:
+    """Return the directories of runs in a revision, which is one if the revision is whole."""
+    names = names_in(store / revision)
+    return [f"{revision}/{name}" for name in names if name.startswith(PREFIX)]
 
 
 def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, str | None]]:
@@ -128,12 +144,11 @@ def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, s
     used = set(_listed(listing)) if listing else ()
     for name in names_in(store / REVISIONS):
         version = UNVERSIONED if name == UNVERSIONED_NAME else name
-        for revision in names_in(store / REVISIONS / name):
+        for revision in readable_names_in(store / REVISIONS / name):
             if (path := f"{REVISIONS}/{name}/{revision}") not in used:
-                with suppress(PermissionError):  # another user's, who was killed
-                    names = names_in(store / path)
-                    marks = (mark for mark in (CURRENT, ADOPTED, REPLACED, NEW) if mark in names)
-                    yield version, path, next(marks, None)
+                names = readable_names_in(store / path)
+                marks = (mark for mark in (CURRENT, ADOPTED, REPLACED, NEW) if mark in names)
+                yield version, path, next(marks, None)
 
 
 def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Path]:
@@ -148,8 +163,7 @@ def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Pa
         if changed_ns := is_unused and _changed_ns(store / revision):
             delay_ns = 0 if mark == REPLACED or is_locked else int(DELAY_SECONDS * 1e9)
             unused.append((store / revision, changed_ns + delay_ns))
-    indexes = sorted((_changed_ns(file) or 0, file) for file in store.glob(NAME.format("*")))
-    for (_, file), (replaced_ns, _) in pairwise(indexes):
+    for (_, file), (replaced_ns, _) in pairwise(indexes(store)):
         if file != index_path(store, listing):
             unused.append((file, replaced_ns))
     if not unused:
@@ -169,32 +183,34 @@ def delete_unused(store: Path, listing: Listing, is_locked: bool) -> None:
                 _delete(store, path)
             else:
                 path.unlink()
+    _drop_unused_versions(store, listing)
 
 
-def _delete(store: Path, revision: Path) -> None:
-    """Delete a revision in one step. If the process is killed, the next one sweeps the rest."""
+def _delete(store: Path, directory: Path) -> None:
+    """Delete a directory in one step. If the process is killed, the next one sweeps the rest."""
     rest = store / f"{WORK}{uuid.uuid4().hex[:12]}"
-    revision.rename(rest)
+    directory.rename(rest)
     shutil.rmtree(rest)
 
 
-def drop_unused_versions(store: Path, work: Path, listing: Listing, ours: str) -> None:
-    """Move the directories of versions that no run has any more to the work directory `work`.
+def _drop_unused_versions(store: Path, listing: Listing) -> None:
+    """Remove the directories of versions whose last revision is gone, other than this version's.
 
-    A directory with anything else in it stays. The caller must hold the store's lock.
+    A directory in `runs` with anything else than links and empty tables stays.
     """
-    used = {run.version for run in listing.runs.values()} | {ours}
+    used = {run.version for run in listing.runs.values()} | {sql.schema_version()}
     copied_in = {store / run.path for run in published(store) if not run.target}
-    for name in names_in(store / RUNS):
-        directory = store / RUNS / name
-        if name == EMPTY and UNVERSIONED not in used:
-            directory.rename(work / EMPTY)
-        elif not name.startswith(PREFIX) and name not in used and directory.is_dir():
-            entries = [directory / entry for entry in names_in(directory)]
-            if all(e.name.startswith(PREFIX) and e not in copied_in for e in entries):
-                directory.rename(work / name)
-                with suppress(OSError):  # its last revisions may still be read
-                    revisions_directory(store, name).rmdir()
+    for name in names_in(store / REVISIONS):
+        version = UNVERSIONED if name == UNVERSIONED_NAME else name
+        if version not in used:
+            with suppress(OSError):  # there are others
+                (store / REVISIONS / name).rmdir()
+                directory = version_directory(store, version)
+                entries = [directory / entry for entry in names_in(directory)]
+                if version == UNVERSIONED:
+                    _delete(store, directory / EMPTY)
+                elif all(e.name.startswith(PREFIX) and e not in copied_in for e in entries):
+                    _delete(store, directory)
 
 
 def _changed_ns(path: Path) -> int | None:

@@ -81,18 +81,19 @@ class Store:
         with self._reading():
             before = visible_listing(self.path)
             self._listing = found(self.path, before, suspects)
+            stored = self._listing.for_all_users(before)
             is_current = (
-                before == self._listing
+                before == stored
                 and not is_index_suspect
-                and is_indexed(self.path, self._listing)
-                and is_published(self.path, self._listing)
-                and are_marked(self.path, self._listing)
+                and is_indexed(self.path, stored)
+                and is_published(self.path, stored)
+                and are_marked(self.path, stored)
             )
         if not is_current:
             try:
                 with writing(self.path) as work, changing(self.path, work) as change:
                     change.update(suspects, is_index_suspect)
-                    self._listing = change.listing
+                    self._listing = change.listing.with_runs(*self._listing.denied())
             except StoreError:
                 with self._reading():  # runs may have moved
                     self._listing = found(self.path, before, suspects)
@@ -101,6 +102,8 @@ class Store:
             with suppress(StoreError, OSError), locked(self.path) as is_locked:
                 if listing := read_listing(self.path):
                     delete_unused(self.path, listing, is_locked)
+        if self._listing.denied() and self._now() != self._listing:
+            keep_visible(self.path, self._listing)
         self.catalog = catalog_of(self.path, {run.version for run in self._runs()})
         self.catalog_file = CatalogFile(self.path, self.catalog)
 
@@ -208,11 +211,6 @@ class Store:
         self._listing = change.listing
         for message in change.failed:
             warnings.warn(message, StoreWarning, stacklevel=4)
-
-    def drop_unused_versions(self) -> None:
-        """Remove the directories of versions that no run has any more."""
-        with writing(self.path) as work, changing(self.path, work) as change:
-            change.drop_unused_versions(sql.schema_version())
 
     def sweep(self) -> None:
         """Remove leftovers of killed processes. Opening a store does this too."""

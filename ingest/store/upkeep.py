@@ -18,6 +18,7 @@ from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
 from ingest.store.locking import sync, writing
 from ingest.store.manifest import NAME, Manifest, NewerError, read_manifest, size_and_sha256
+from ingest.store.places import UNVERSIONED
 from ingest.store.store import Store
 
 LABELS = ("name", "model", "mode", "note")
@@ -42,6 +43,8 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
             raise StoreError(f"{run_id}: {listed.fault.text}")
         directory = store.path / listed.directory
         manifest = read_manifest(directory)
+        if not manifest and listed.version != UNVERSIONED:
+            raise StoreError(f"{run_id}: its files changed meanwhile; try again")
         if changes.note is not None and not manifest:
             raise StoreError(
                 f"{run_id}: written by a version of tracehouse without notes; run `ingest upgrade`"

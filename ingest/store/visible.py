@@ -17,7 +17,7 @@ import duckdb
 
 from ingest import sql
 from ingest.store.faults import find_fault
-from ingest.store.index import index_path, is_intact
+from ingest.store.index import index_path, read_index
 from ingest.store.leases import take_lease
 from ingest.store.listing import LISTING, Listing, read_listing
 from ingest.store.places import empty_directory
@@ -27,6 +27,7 @@ Signature = tuple[int, int, int] | None
 TRANSACTION_SECONDS = 660.0  # longer transactions may see a run that was added meanwhile
 
 _seen: dict[Path, tuple[Signature, Listing | None]] = {}
+_damaged_indexes: set[Path] = set()
 
 
 def visible_listing(store: Path) -> Listing | None:
@@ -47,6 +48,16 @@ def keep_visible(store: Path, listing: Listing) -> None:
     _seen[store] = (signature, listing)
 
 
+def distrust_index(index: Path) -> bool:
+    """Let this process read an index of its own in place of a damaged one.
+
+    Return False if it already does.
+    """
+    is_new = index not in _damaged_indexes
+    _damaged_indexes.add(index)
+    return is_new
+
+
 def _signature(store: Path) -> Signature:
     try:
         found = os.stat(store / LISTING)
@@ -64,7 +75,7 @@ class VisibleFiles:
 
     def __init__(self, store: Path, versions: Collection[str]) -> None:
         self._store = store
-        self._lease = take_lease(store)  # before the listing is read
+        self._lease = take_lease(store)
         self._lock = threading.Lock()
         self._seen: OrderedDict[int, tuple[float, _Files]] = OrderedDict()
         self._first = visible_listing(store) or Listing()
@@ -96,10 +107,13 @@ class VisibleFiles:
             while self._seen and next(iter(self._seen.values()))[0] < now - TRANSACTION_SECONDS:
                 self._seen.popitem(last=False)
             last = next(reversed(self._seen.values()))[1] if self._seen else None
+            self._lease = take_lease(self._store)  # before the listing is read
             listing = visible_listing(self._store)
             if listing is None:  # somebody is copying a listing
                 listing = last.listing if last else self._first
             if not last or last.listing is not listing:
+                if last:
+                    last.forget_paths()
                 last = _Files(self._store, listing, self._versions)
             self._seen[transaction] = (now, last)
             return last
@@ -117,22 +131,28 @@ class _Files:
         self._of_table: dict[tuple[str, str], list[str]] = {}
 
     def of_table(self, version: str, table: str) -> list[str]:
-        key = (version, table)
-        if key not in self._of_table:
+        """Return the files of a table, of the runs of a version."""
+        if not (files := self._of_table.get((version, table))):
             files = [
                 f"{self._store}/{run.directory}/{table}.parquet"
                 for run in self._shown.readable()
                 if run.version == version and table in run.tables
             ]
-            self._of_table[key] = [*files, str(self._empty(version, table))]
-        return self._of_table[key]
+            files.append(str(self._empty(version, table)))
+            self._of_table[version, table] = files
+        return files
+
+    def forget_paths(self) -> None:
+        """Free the memory of the paths, which are made again if a transaction asks for them."""
+        self._of_table = {}
 
     @cached_property
     def index(self) -> Path:
         file = index_path(self._store, self._shown)
-        if is_intact(file):
+        is_damaged = file in _damaged_indexes
+        if not is_damaged and read_index(file) is not None:
             return file
-        file, faults = private_index(self._store, self._shown)
+        file, faults = private_index(self._store, self._shown, is_damaged)
         if faults:  # later transactions see these runs nowhere
             keep_visible(self._store, self.listing.with_faults(faults))
         return file

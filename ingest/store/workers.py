@@ -73,7 +73,6 @@ def rebuild_all(
 
     try:
         yield from in_processes(run_ids, build, jobs, progress)
-        store.drop_unused_versions()
     finally:
         with deferred():
             store.sweep()

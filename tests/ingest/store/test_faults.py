@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -364,6 +365,64 @@ def test_a_revision_that_another_user_keeps_private_stops_nobody(store: Path) ->
     os.chown(killed, 65534, 65534)
     results = without_permissions(*([*each, "--store", str(store)] for each in READING))
     assert_readable(store, results)
+
+
+def test_a_run_that_one_user_may_not_read_stays_whole_for_others(
+    store: Path, small: Path, command: Command
+) -> None:
+    if os.getuid() or not shutil.which("setpriv"):
+        pytest.skip("needs root, to drop its permissions")
+    opened = ingest.Store(store)
+    opened.add(small, ingest.AddOptions(name="private"))
+    run = opened.run_path(opened.find("private"))
+    before = (store / "listing.json").read_bytes()
+    for private in (run, run.parent):  # known by its name, and not even that
+        private.chmod(0o700)
+        os.chown(private, 65534, 65534)
+        commands = [["check"], ["check", "--remove"], ["sql", "SELECT sum(dur_ns) FROM events"]]
+        for done in without_permissions(*([*each, "--store", str(store)] for each in commands)):
+            assert "this user may not read its files; ask their owner" in done.out + done.err
+            assert "removed" not in done.out
+    assert (store / "listing.json").read_bytes() == before
+    assert command("check", store=store).out == "2 runs intact\n"
+
+
+def test_a_store_shares_what_a_user_with_a_strict_umask_adds(store: Path, small: Path) -> None:
+    (store / "listing.json").chmod(0o664)
+    (store / "runs").chmod(0o2775)
+    before = os.umask(0o077)
+    try:
+        run = ingest.Store(store).run_path(ingest.Store(store).add(small).run_id)
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (run, run.parent)}
+    assert modes == {0o2775}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in run.iterdir()} == {0o664}
+
+
+@pytest.mark.parametrize("place", ["runs", "revisions"])
+def test_a_directory_of_another_version_that_is_private_stops_nobody(
+    place: str, store: Path
+) -> None:
+    if os.getuid() or not shutil.which("setpriv"):
+        pytest.skip("needs root, to drop its permissions")
+    (store / place / "newer").mkdir(mode=0o700)
+    os.chown(store / place / "newer", 65534, 65534)
+    results = without_permissions(*([*each, "--store", str(store)] for each in READING))
+    assert_readable(store, results)
+
+
+def test_a_damaged_index_stops_no_reader_who_cannot_write(
+    mount: Path, fill: Callable[[Path], Path], command: Command
+) -> None:
+    store = fill(mount / "store")
+    [index] = store.glob("index-*.parquet")
+    content = index.read_bytes()
+    index.write_bytes(
+        content[: len(content) // 4] + bytes(2000) + content[len(content) // 4 + 2000 :]
+    )
+    assert run("mount", "-o", "remount,ro", mount).returncode == 0
+    assert_readable(store, [command(*arguments, store=store) for arguments in READING])
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -68,6 +68,16 @@ def test_an_older_listing_loses_no_run(store: ingest.Store) -> None:
     assert is_at_rest(store.path)
 
 
+def test_a_copy_in_which_a_run_was_just_removed_removes_it_from_no_other_store(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    copied = ingest.Store(shutil.copytree(store.path, tmp_path / "copied", symlinks=True))
+    with ingest.connect(copied):  # so that the files of the removed run are kept
+        copied.remove(copied.find("one"))
+        subprocess.run(["cp", "-a", f"{copied.path}/.", store.path], check=True)
+    assert runs(store.path) == BOTH
+
+
 def test_a_lost_listing_loses_no_run(store: ingest.Store) -> None:
     upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
     connection = ingest.connect(store)  # keeps the files of the run that is removed
@@ -141,6 +151,85 @@ def test_a_run_being_copied_in_is_left_alone_until_it_is_whole(
 
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
+@pytest.mark.parametrize("change", ["--remove", "--repair"])
+def test_a_damaged_copy_that_is_removed_or_repaired_is_gone(
+    change: str, store: ingest.Store, tmp_path: Path, command: Command
+) -> None:
+    run_id = store.find("one")
+    kept = Path(shutil.copytree(store.run_path(run_id), tmp_path / f"run_id={run_id}"))
+    store.remove(run_id)
+    copied = _copy_in(store, kept)
+    (copied / "events.parquet").unlink()
+    assert command("check", store=store.path).code == 1
+    assert command("check", change, store=store.path).code == 0
+    assert command("check", store=store.path).code == 0
+    assert not copied.is_dir() or copied.is_symlink()
+    assert is_at_rest(store.path)
+    if change == "--repair":
+        assert runs(store.path) == BOTH
+        store.remove(run_id)
+    assert runs(store.path) == [("two", 1)]
+
+
+@pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
+def test_a_damaged_copy_that_cannot_be_removed_stays_listed(
+    store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = store.find("one")
+    kept = Path(shutil.copytree(store.run_path(run_id), tmp_path / f"run_id={run_id}"))
+    store.remove(run_id)
+    copied = _copy_in(store, kept)
+    (copied / "events.parquet").unlink()
+    store.refresh()
+
+    def fail(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(store.path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("ingest.store.listing.Listing.write", fail)
+        with pytest.raises(ingest.IngestError, match="cannot write to the store"):
+            store.remove(run_id)
+    assert copied.is_dir()
+    assert run_id in ingest.Store(store.path).faults()
+    assert not list(store.path.glob(".work-*"))
+
+
+def test_a_copied_run_that_cannot_be_moved_is_read_where_it_is(
+    store: ingest.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = store.run_path(store.find("one"))
+    version = store.path / "runs" / sql.schema_version()
+    copied = Path(shutil.copytree(run, version / "run_id=copied-12345678"))
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if path == copied:
+            raise OSError(18, "Invalid cross-device link", str(path))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    for _ in range(2):
+        assert runs(store.path) == [("one", 1), *BOTH]
+        assert len(list((store.path / "revisions").glob("*/*"))) == 2
+    assert copied.is_dir()
+
+
+def test_a_removed_run_does_not_return_from_a_revision_that_lost(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    """Stores were merged, and each had a revision of the run."""
+    older = Path(shutil.copytree(store.path, tmp_path / "older", symlinks=True))
+    run_id = store.find("one")
+    upkeep.edit(store, run_id, ingest.AddOptions(note="n"))
+    revision = store.run_path(run_id).parent
+    subprocess.run(["cp", "-a", f"{older}/revisions", store.path], check=True)
+    assert len(list(revision.parent.glob(f"*/run_id={run_id}"))) == 2
+    store.remove(run_id)  # by a process that has not seen the copy
+    assert runs(store.path) == [("two", 1)]
+    assert is_at_rest(store.path)
+
+
+@pytest.mark.filterwarnings("ignore::ingest.StoreWarning")
 def test_a_damaged_copy_never_replaces_a_run(store: ingest.Store) -> None:
     copied = _copy_in(store, store.run_path(store.find("one")))
     (copied / "events.parquet").unlink()
@@ -195,8 +284,9 @@ def test_files_that_others_put_beside_runs_stay(store: ingest.Store) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("text")
     (store.path / "revisions" / "notes").write_text("text")
-    store.refresh()
-    store.drop_unused_versions()
+    (store.path / "revisions" / version.name).mkdir()
+    upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+    assert not (store.path / "revisions" / version.name).exists()
     assert (store.path / "runs" / "README").read_text() == "text"
     assert (version / "run_id=other-1" / "notes").read_text() == "text"
     assert (store.path / "revisions" / "notes").read_text() == "text"

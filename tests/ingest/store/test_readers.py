@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -202,6 +203,19 @@ def test_files_of_a_removed_run_are_deleted_when_nobody_can_be_reading_them(
     assert not files.exists()
     connection.close()
     assert is_at_rest(store.path)
+
+
+def test_files_are_kept_in_a_store_that_was_made_anew_beside_a_connection(
+    store: ingest.Store, trace: Callable[[int], Path]
+) -> None:
+    with ingest.connect(store) as connection:
+        shutil.rmtree(store.path)
+        made_anew = ingest.Store(store.path)
+        run_id = made_anew.add(trace(1)).run_id
+        assert connection.execute("SELECT count(*) FROM runs").fetchall() == [(1,)]
+        files = made_anew.run_path(run_id)
+        made_anew.remove(run_id)
+        assert files.exists()
 
 
 def test_without_readers_files_are_deleted_at_once(

@@ -18,7 +18,7 @@ class Rule(NamedTuple):
     matches, the text is harmless. Without groups, the complete match is the secret.
     `entropy`: the least entropy of a secret, in bits per character.
     `unless`: a pattern of harmless values.
-    `until`: a pattern of what ends a secret, which RE2 need not support.
+    `until`: a secret ends where this pattern begins to match. RE2 need not support it.
     """
 
     kind: str

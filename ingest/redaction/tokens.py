@@ -7,8 +7,8 @@ A row has these columns:
   one of at least 20 and usually up to 36. A letter selects another alphabet, see `ALPHABETS`.
   `(p|o)` is one of several words, and `(_live)?` a part that may be missing. `\` before one of
   `<(|)` makes it a plain character. All other characters stand for themselves.
-- `after`: words of which one must stand in the text up to 40 characters before the token, because
-  the form alone is not enough. They are separated by spaces.
+- `after`: words, separated by spaces, for a form that harmless text has too. A token counts only
+  if one of the words occurs in the 40 characters before it.
 - `source`: the page where the vendor describes its tokens.
 
 The words in a form become the keywords of its rule: its beginning or, if it begins with a field,
@@ -89,7 +89,7 @@ def _pattern(form: str) -> str:
 
 
 def _keywords(form: str) -> list[str]:
-    """Return the words of which each token of a form has one; none if a word is too short."""
+    """Return words such that each token of a form contains one. Return none if one is too short."""
     keywords = [_keyword(written) for written in _alternatives(PART.finditer(form))]
     return list(dict.fromkeys(keywords)) if all(len(word) > 1 for word in keywords) else []
 

@@ -12,7 +12,8 @@ listing.py       the file that names the runs
 revisions.py     the directories of the runs' files
 inventory.py     finding the runs on the disk, where the listing is not current
 changes.py       adding, replacing and removing a run
-commits.py       making a listing the store's, and what is derived from it
+commits.py       replacing the listing, and what is derived from it
+modes.py         access modes of files that users share
 leases.py        leases of readers, so that no file is deleted too early
 visible.py       the files that a transaction reads
 private.py       what a process keeps because the store cannot be written

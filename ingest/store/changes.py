@@ -65,7 +65,7 @@ class Change:
             self._commit(self.listing.without({run_id}))
 
     def update(self, suspects: Container[str], is_index_suspect: bool) -> None:
-        """List the runs on the disk, and write what is derived from the listing.
+        """Find the runs on the disk. Write the listing, the index and the links.
 
         All files of the runs `suspects` are read to check them, and the index is written anew if it
         is suspect.

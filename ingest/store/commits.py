@@ -1,6 +1,6 @@
-"""The commit: making a listing the store's.
+"""The commit: one rename of a new listing to the place of the store's.
 
-One rename of the listing is the commit. If it fails, nothing has changed. All that follows is
+If it fails, nothing has changed. All that follows is
 derived from the listing, and the next process that opens the store makes up for what failed.
 """
 

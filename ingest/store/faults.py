@@ -37,7 +37,7 @@ class Fault(NamedTuple):
     def text(self) -> str:
         """The fault, with its file and what to do about it."""
         if self.code == DENIED:
-            return f"{TEXTS[DENIED].format(file=self.file or 'its files')}; ask their owner"
+            return f"{TEXTS[DENIED].format(file=self.file or 'its files')}; ask the owner"
         command = "ingest upgrade" if self.code == OLD else "ingest check --repair"
         return f"{TEXTS[self.code].format(file=self.file or 'a file')}; run `{command}`"
 

@@ -3,7 +3,8 @@
     <store>/listing.json
 
 A run is in the store if the listing names it. Replacing the listing, by one rename, is the only
-step that adds, changes or removes a run. The revisions (revisions.py) are what it is restored from.
+step that adds, changes or removes a run. A lost listing is made again from the revisions
+(revisions.py).
 """
 
 import json

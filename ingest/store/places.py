@@ -93,7 +93,7 @@ def target_of(version: str, directory: str) -> str:
 
 
 def link_target(path: Path | str) -> str | None:
-    """Return what a symbolic link contains, or None if `path` is none."""
+    """Return the path in a symbolic link, or None if `path` is no link."""
     try:
         return os.readlink(path)
     except OSError:

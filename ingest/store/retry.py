@@ -14,8 +14,8 @@ T = TypeVar("T")
 def retry_if_removed(query: Callable[[], T]) -> T:
     """Return the result of `query`, which reads a store. Retry if a file was removed or replaced.
 
-    Files may be deleted while a statement reads them if this process may not write in the store,
-    so that it has no lease (leases.py). A retry then sees consistent files.
+    A process that may not write in the store has no lease (leases.py), so files may be deleted
+    while its statements read them. A retry then sees consistent files.
     """
     for attempt in range(ATTEMPTS - 1):
         try:

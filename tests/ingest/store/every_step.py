@@ -66,7 +66,7 @@ def rebuild() -> None:
 
 
 def take_over() -> None:
-    """Open a store to which runs were copied, as all runs of an early version are."""
+    """Open a store with runs in place of their links. In stores of early versions, all are."""
     ingest.Store(path)
 
 

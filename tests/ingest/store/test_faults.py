@@ -381,7 +381,7 @@ def test_a_run_that_one_user_may_not_read_stays_whole_for_others(
         os.chown(private, 65534, 65534)
         commands = [["check"], ["check", "--remove"], ["sql", "SELECT sum(dur_ns) FROM events"]]
         for done in without_permissions(*([*each, "--store", str(store)] for each in commands)):
-            assert "this user may not read its files; ask their owner" in done.out + done.err
+            assert "this user may not read its files; ask the owner" in done.out + done.err
             assert "removed" not in done.out
     assert (store / "listing.json").read_bytes() == before
     assert command("check", store=store).out == "2 runs intact\n"

@@ -325,7 +325,7 @@ def test_a_damaged_index_is_written_anew(store: ingest.Store) -> None:
         return connection.execute("SELECT * FROM run_overview").fetchall()
 
     before = query()
-    for begin in range(100, len(content) // 2, 2000):  # all data, but not what it is recognised by
+    for begin in range(100, len(content) // 2, 2000):  # only the data
         index.write_bytes(content[:begin] + bytes(50) + content[begin + 50 :])
         assert ingest.read(connection, query) == before
     index.write_bytes(content[:100] + bytes(len(content) // 3) + content[100 + len(content) // 3 :])

@@ -1,4 +1,4 @@
-"""Prints torch's own figures as lines of JSON, to compare them with what was recorded."""
+"""Prints figures of torch as lines of JSON. Tests compare them with those of the recording."""
 
 import json
 import os

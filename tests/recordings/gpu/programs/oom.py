@@ -16,7 +16,7 @@ if not args.huge:
 
 
 class Hungry(torch.nn.Module):
-    """Keeps what it computes."""
+    """A module whose calls keep 40 products until they return."""
 
     def __init__(self) -> None:
         super().__init__()

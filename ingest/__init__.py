@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ingest.pipeline import AddOptions
     from ingest.sql import Part, literal, parts, start_here, tables
     from ingest.store.connection import connect, read
-    from ingest.store.faults import StoreWarning, fault_lines
+    from ingest.store.files.faults import StoreWarning, fault_lines
     from ingest.store.store import Store, default_store
     from ingest.store.upkeep import edit
 

@@ -31,7 +31,7 @@ def main() -> None:
 
         from ingest.cli.commands import app
         from ingest.errors import IngestError
-        from ingest.store.faults import StoreWarning
+        from ingest.store.files.faults import StoreWarning
         from ingest.terminal import say_error, say_warning
     gc.enable()
     for stream in (sys.stdout, sys.stderr):

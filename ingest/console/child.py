@@ -26,7 +26,7 @@ from ingest.console.worker import OUT_OF_MEMORY
 from ingest.console.writer import for_arrow
 from ingest.errors import StoreError
 from ingest.store.connection import create_views, read_statement
-from ingest.store.private import private_directory
+from ingest.store.reading.private import private_directory
 from ingest.store.store import existing
 
 SETTINGS = (

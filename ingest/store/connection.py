@@ -12,14 +12,14 @@ from typing import TypeVar
 import duckdb
 
 from ingest import sql
-from ingest.store.catalog import UNSOUND, create_path
-from ingest.store.faults import StoreWarning, fault_lines, is_readable
-from ingest.store.index import index_path
-from ingest.store.leases import keeping_files
-from ingest.store.listing import Listing
-from ingest.store.retry import retry_if_removed
+from ingest.store.derived.catalog import UNSOUND, create_path
+from ingest.store.derived.index import index_path
+from ingest.store.files.faults import StoreWarning, fault_lines, is_readable
+from ingest.store.files.leases import keeping_files
+from ingest.store.files.listing import Listing
+from ingest.store.reading.retry import retry_if_removed
+from ingest.store.reading.visible import VisibleFiles, distrust_index, visible_listing
 from ingest.store.store import Store, default_store, existing
-from ingest.store.visible import VisibleFiles, distrust_index, visible_listing
 
 RUN_IN_ERROR = re.compile(r"run_id=([^/]+)/")
 

@@ -1,7 +1,7 @@
-"""The store: a directory of immutable runs, each a directory of Parquet files (places.py).
+"""The store: a directory of immutable runs, each a directory of Parquet files (files/places.py).
 
 The files of a run are written first. Then one rename replaces the listing, which adds, changes or
-removes a run (commits.py). Opening the store updates what is derived.
+removes a run (changes/commits.py). Opening the store updates what is derived.
 """
 
 import os
@@ -19,20 +19,21 @@ from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
 from ingest.pipeline import AddOptions, utc_now, write_run
 from ingest.store import references
-from ingest.store.catalog import catalog_of
-from ingest.store.catalog_file import CatalogFile
-from ingest.store.changes import Change, changing
-from ingest.store.commits import is_published
-from ingest.store.creation import create
-from ingest.store.faults import OLD, Fault, StoreWarning
-from ingest.store.index import is_indexed
-from ingest.store.inventory import found
-from ingest.store.listing import ListedRun, Listing, read_listing
-from ingest.store.locking import PREFIX, locked, repair_lock, sweep, sync, writing
-from ingest.store.manifest import Manifest, checksums
-from ingest.store.places import RUNS
-from ingest.store.revisions import are_marked, deletable, delete_unused
-from ingest.store.visible import keep_visible, visible_listing
+from ingest.store.changes.change import Change, changing
+from ingest.store.changes.commits import is_published
+from ingest.store.changes.creation import create
+from ingest.store.changes.deletion import deletable, delete_unused
+from ingest.store.changes.inventory import found
+from ingest.store.derived.catalog import catalog_of
+from ingest.store.derived.catalog_file import CatalogFile
+from ingest.store.derived.index import is_indexed
+from ingest.store.files.faults import OLD, Fault, StoreWarning
+from ingest.store.files.listing import ListedRun, Listing, read_listing
+from ingest.store.files.locking import PREFIX, locked, repair_lock, sweep, sync, writing
+from ingest.store.files.manifest import Manifest, checksums
+from ingest.store.files.places import RUNS
+from ingest.store.files.revisions import are_marked
+from ingest.store.reading.visible import keep_visible, visible_listing
 from ingest.units import as_utf8
 
 

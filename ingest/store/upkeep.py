@@ -16,9 +16,9 @@ from ingest import sql
 from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
-from ingest.store.locking import sync, writing
-from ingest.store.manifest import NAME, Manifest, NewerError, read_manifest, size_and_sha256
-from ingest.store.places import UNVERSIONED
+from ingest.store.files.locking import sync, writing
+from ingest.store.files.manifest import NAME, Manifest, NewerError, read_manifest, size_and_sha256
+from ingest.store.files.places import UNVERSIONED
 from ingest.store.store import Store
 
 LABELS = ("name", "model", "mode", "note")

@@ -15,7 +15,7 @@ import pytest
 
 import ingest
 from ingest import sql
-from ingest.store.locking import work_directory
+from ingest.store.files.locking import work_directory
 from tests.builders.events import op
 from tests.command import Command, Result
 from tests.stores import is_at_rest

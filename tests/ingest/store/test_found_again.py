@@ -95,7 +95,7 @@ def test_a_commit_that_fails_leaves_no_run(
 
     run_id = store.find("one")
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.store.listing.Listing.write", fail)
+        patched.setattr("ingest.store.files.listing.Listing.write", fail)
         for change in (
             lambda: upkeep.edit(store, run_id, ingest.AddOptions(note="n")),
             lambda: store.remove(run_id),
@@ -115,7 +115,7 @@ def test_an_interruption_after_the_commit_loses_no_run(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.store.commits.publish", interrupt)
+        patched.setattr("ingest.store.changes.commits.publish", interrupt)
         with pytest.raises(KeyboardInterrupt):
             upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
     assert runs(store.path) == BOTH
@@ -186,7 +186,7 @@ def test_a_damaged_copy_that_cannot_be_removed_stays_listed(
         raise PermissionError(13, "Permission denied", str(store.path))
 
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.store.listing.Listing.write", fail)
+        patched.setattr("ingest.store.files.listing.Listing.write", fail)
         with pytest.raises(ingest.IngestError, match="cannot write to the store"):
             store.remove(run_id)
     assert copied.is_dir()

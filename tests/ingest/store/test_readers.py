@@ -14,7 +14,8 @@ import duckdb
 import pytest
 
 import ingest
-from ingest.store import leases, upkeep
+from ingest.store import upkeep
+from ingest.store.files import leases
 from tests.stores import is_at_rest, listing
 
 pytestmark = pytest.mark.slow  # starts several processes

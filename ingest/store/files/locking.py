@@ -23,8 +23,8 @@ import duckdb
 
 from ingest.disk import cause
 from ingest.errors import StoreError
-from ingest.store.listing import Listing, read_listing
-from ingest.store.places import REVISIONS, RUNS
+from ingest.store.files.listing import Listing, read_listing
+from ingest.store.files.places import REVISIONS, RUNS
 
 LOCK = ".lock"
 PREFIX = ".work-"

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from ingest.store.manifest import NAME, files_of, size_and_sha256
-from ingest.store.places import FORBIDDEN, UNVERSIONED
+from ingest.store.files.manifest import NAME, files_of, size_and_sha256
+from ingest.store.files.places import FORBIDDEN, UNVERSIONED
 
 OLD = "old"
 MISSING = "missing"

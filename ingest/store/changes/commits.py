@@ -13,16 +13,16 @@ from pathlib import Path
 import duckdb
 
 from ingest.disk import cause
-from ingest.store.faults import DENIED
-from ingest.store.index import INDEX, index_path, is_indexed
-from ingest.store.indexing import write_index
-from ingest.store.inventory import superseded
-from ingest.store.listing import LISTING, Listing, read_listing
-from ingest.store.locking import sync_names
-from ingest.store.modes import make_directories, share
-from ingest.store.places import Published, link_path, link_target, published, target_of
-from ingest.store.revisions import (
-    delete_unused,
+from ingest.store.changes.deletion import delete_unused
+from ingest.store.changes.inventory import superseded
+from ingest.store.derived.index import INDEX, index_path, is_indexed
+from ingest.store.derived.indexing import write_index
+from ingest.store.files.faults import DENIED
+from ingest.store.files.listing import LISTING, Listing, read_listing
+from ingest.store.files.locking import sync_names
+from ingest.store.files.modes import make_directories, share
+from ingest.store.files.places import Published, link_path, link_target, published, target_of
+from ingest.store.files.revisions import (
     mark_current,
     mark_replaced,
     unlisted_runs,

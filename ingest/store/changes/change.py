@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ingest.errors import StoreError
-from ingest.store.commits import commit
-from ingest.store.inventory import adopted, described, found
-from ingest.store.listing import ListedRun, Listing, read_listing
-from ingest.store.locking import locked, put_aside, put_back
-from ingest.store.revisions import place, withdraw
+from ingest.store.changes.commits import commit
+from ingest.store.changes.deletion import withdraw
+from ingest.store.changes.inventory import adopted, described, found
+from ingest.store.files.listing import ListedRun, Listing, read_listing
+from ingest.store.files.locking import locked, put_aside, put_back
+from ingest.store.files.revisions import place
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from ingest import sql
-from ingest.store.listing import Listing
+from ingest.store.files.listing import Listing
 
 INDEX = "index.parquet"
 NAME = "index-{}.parquet"

@@ -8,9 +8,9 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.index import INDEX, relation_rows
-from ingest.store.places import PREFIX, RUNS
-from ingest.store.tables import Columns, columns_of, table_rows
+from ingest.store.derived.index import INDEX, relation_rows
+from ingest.store.derived.tables import Columns, columns_of, table_rows
+from ingest.store.files.places import PREFIX, RUNS
 
 CATALOG = "catalog.duckdb"
 STAMP = "schema"  # the file with the digest of the store's catalog

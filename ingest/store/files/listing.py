@@ -16,8 +16,8 @@ from typing import Any
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.faults import DENIED, Fault
-from ingest.store.places import RUNS
+from ingest.store.files.faults import DENIED, Fault
+from ingest.store.files.places import RUNS
 
 LISTING = "listing.json"
 FORMAT = 1

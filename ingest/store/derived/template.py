@@ -9,12 +9,12 @@ import duckdb
 
 from ingest import sql
 from ingest.cache import cached
-from ingest.store.catalog import CATALOG, Catalog, create_file_macros, create_path
-from ingest.store.index import INDEX, index_version
-from ingest.store.indexing import write_index
-from ingest.store.listing import Listing
-from ingest.store.manifest import write_files
-from ingest.store.places import EMPTY, empty_directory
+from ingest.store.derived.catalog import CATALOG, Catalog, create_file_macros, create_path
+from ingest.store.derived.index import INDEX, index_version
+from ingest.store.derived.indexing import write_index
+from ingest.store.files.listing import Listing
+from ingest.store.files.manifest import write_files
+from ingest.store.files.places import EMPTY, empty_directory
 
 
 def write_catalog(target: Path, catalog: Catalog) -> None:

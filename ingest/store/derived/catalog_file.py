@@ -9,9 +9,9 @@ from pathlib import Path
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.store.catalog import CATALOG, STAMP, Catalog
-from ingest.store.locking import locked, sync, writing
-from ingest.store.template import write_catalog
+from ingest.store.derived.catalog import CATALOG, STAMP, Catalog
+from ingest.store.derived.template import write_catalog
+from ingest.store.files.locking import locked, sync, writing
 
 
 class CatalogFile:

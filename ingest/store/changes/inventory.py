@@ -14,17 +14,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from ingest import sql
-from ingest.store.faults import BAD_NAME, Fault, fault_of, find_fault
-from ingest.store.listing import ListedRun, Listing
-from ingest.store.manifest import content_of, files_of
-from ingest.store.places import (
+from ingest.store.derived.tables import columns_of
+from ingest.store.files.faults import BAD_NAME, Fault, fault_of, find_fault
+from ingest.store.files.listing import ListedRun, Listing
+from ingest.store.files.manifest import content_of, files_of
+from ingest.store.files.places import (
     FORBIDDEN,
     PREFIX,
     UNVERSIONED,
     is_name,
     published,
 )
-from ingest.store.revisions import (
+from ingest.store.files.revisions import (
     ADOPTED,
     CURRENT,
     NEW,
@@ -33,7 +34,6 @@ from ingest.store.revisions import (
     runs_in,
     unlisted,
 )
-from ingest.store.tables import columns_of
 from ingest.units import as_utf8
 
 NOT_YET = 0  # a time of change that no directory has, so that a run is read again

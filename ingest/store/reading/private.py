@@ -7,12 +7,12 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 
-from ingest.store.faults import Fault
-from ingest.store.index import INDEX, index_path
-from ingest.store.indexing import write_index
-from ingest.store.listing import Listing
-from ingest.store.places import EMPTY
-from ingest.store.template import copy_empty
+from ingest.store.derived.index import INDEX, index_path
+from ingest.store.derived.indexing import write_index
+from ingest.store.derived.template import copy_empty
+from ingest.store.files.faults import Fault
+from ingest.store.files.listing import Listing
+from ingest.store.files.places import EMPTY
 from ingest.temporary import temporary_directory
 
 _directories: dict[int, Path] = {}  # by process, because a fork has its own

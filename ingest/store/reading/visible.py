@@ -16,12 +16,12 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.faults import find_fault
-from ingest.store.index import index_path, read_index
-from ingest.store.leases import take_lease
-from ingest.store.listing import LISTING, Listing, read_listing
-from ingest.store.places import empty_directory
-from ingest.store.private import private_empty_directory, private_index
+from ingest.store.derived.index import index_path, read_index
+from ingest.store.files.faults import find_fault
+from ingest.store.files.leases import take_lease
+from ingest.store.files.listing import LISTING, Listing, read_listing
+from ingest.store.files.places import empty_directory
+from ingest.store.reading.private import private_empty_directory, private_index
 
 Signature = tuple[int, int, int] | None
 TRANSACTION_SECONDS = 660.0  # longer transactions may see a run that was added meanwhile

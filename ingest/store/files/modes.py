@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ingest.errors import StoreError
-from ingest.store.listing import LISTING
-from ingest.store.places import RUNS
+from ingest.store.files.listing import LISTING
+from ingest.store.files.places import RUNS
 
 FILE = 0o666
 DIRECTORY = 0o2777  # new files in a directory with 2000 get its group

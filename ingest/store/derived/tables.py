@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.places import empty_directory
+from ingest.store.files.places import empty_directory
 
 Columns = Mapping[str, Mapping[str, str]]
 

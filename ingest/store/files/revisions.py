@@ -14,32 +14,23 @@ two processes wrote at once on a file system without locks.
 """
 
 import os
-import shutil
 import time
 import uuid
 from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
-from ingest import sql
-from ingest.store.index import index_path, indexes
-from ingest.store.leases import DELAY_SECONDS, horizon_ns
-from ingest.store.listing import ListedRun, Listing
-from ingest.store.locking import PREFIX as WORK
-from ingest.store.locking import sync_names
-from ingest.store.modes import make_directories, share
-from ingest.store.places import (
-    EMPTY,
+from ingest.store.files.listing import ListedRun, Listing
+from ingest.store.files.locking import sync_names
+from ingest.store.files.modes import make_directories, share
+from ingest.store.files.places import (
     PREFIX,
     REVISIONS,
     UNVERSIONED,
     UNVERSIONED_NAME,
     names_in,
-    published,
     readable_names_in,
     revisions_directory,
-    version_directory,
 )
 
 NEW = "new"
@@ -76,13 +67,6 @@ def place(store: Path, work: Path, version: str, run_id: str, files: Path, mark:
     for directory in (revision, revision.parent, revision.parent.parent):
         sync_names(directory)
     return str(placed.relative_to(store))
-
-
-def withdraw(store: Path, directory: str, target: Path) -> None:
-    """Move the files of a revision that could not be committed to `target`, and delete it."""
-    with suppress(OSError):  # the next process that commits deletes it
-        (store / directory).rename(target)
-        _delete(store, (store / directory).parent)
 
 
 def mark_current(store: Path, listing: Listing) -> None:
@@ -149,72 +133,3 @@ def unlisted(store: Path, listing: Listing | None) -> Iterator[tuple[str, str, s
                 names = readable_names_in(store / path)
                 marks = (mark for mark in (CURRENT, ADOPTED, REPLACED, NEW) if mark in names)
                 yield version, path, next(marks, None)
-
-
-def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Path]:
-    """Return the revisions and indexes that nobody needs any more and nobody can be reading.
-
-    `is_locked` tells whether no other process can be writing.
-    """
-    unused = []
-    for _, revision, mark in unlisted(store, listing):
-        is_empty = mark == ADOPTED and names_in(store / revision) == [ADOPTED]
-        is_unused = mark in (NEW, REPLACED) or is_empty
-        if changed_ns := is_unused and _changed_ns(store / revision):
-            delay_ns = 0 if mark == REPLACED or is_locked else int(DELAY_SECONDS * 1e9)
-            unused.append((store / revision, changed_ns + delay_ns))
-    for (_, file), (replaced_ns, _) in pairwise(indexes(store)):
-        if file != index_path(store, listing):
-            unused.append((file, replaced_ns))
-    if not unused:
-        return []
-    horizon = horizon_ns(store)
-    return [path for path, replaced_ns in unused if replaced_ns < horizon]
-
-
-def delete_unused(store: Path, listing: Listing, is_locked: bool) -> None:
-    """Delete the revisions and indexes that nobody needs any more and nobody can be reading.
-
-    `is_locked` tells whether this process holds the store's lock.
-    """
-    for path in deletable(store, listing, is_locked):
-        with suppress(OSError):  # another user's
-            if path.is_dir():
-                _delete(store, path)
-            else:
-                path.unlink()
-    _drop_unused_versions(store, listing)
-
-
-def _delete(store: Path, directory: Path) -> None:
-    """Delete a directory in one step. If the process is killed, the next one sweeps the rest."""
-    rest = store / f"{WORK}{uuid.uuid4().hex[:12]}"
-    directory.rename(rest)
-    shutil.rmtree(rest)
-
-
-def _drop_unused_versions(store: Path, listing: Listing) -> None:
-    """Remove the directories of versions whose last revision is gone, other than this version's.
-
-    A directory in `runs` with anything else than links and empty tables stays.
-    """
-    used = {run.version for run in listing.runs.values()} | {sql.schema_version()}
-    copied_in = {store / run.path for run in published(store) if not run.target}
-    for name in names_in(store / REVISIONS):
-        version = UNVERSIONED if name == UNVERSIONED_NAME else name
-        if version not in used:
-            with suppress(OSError):  # there are others
-                (store / REVISIONS / name).rmdir()
-                directory = version_directory(store, version)
-                entries = [directory / entry for entry in names_in(directory)]
-                if version == UNVERSIONED:
-                    _delete(store, directory / EMPTY)
-                elif all(e.name.startswith(PREFIX) and e not in copied_in for e in entries):
-                    _delete(store, directory)
-
-
-def _changed_ns(path: Path) -> int | None:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:  # deleted meanwhile
-        return None

@@ -7,10 +7,10 @@ import duckdb
 
 from ingest import sql
 from ingest.disk import is_full
-from ingest.store.faults import UNREADABLE, Fault, find_fault
-from ingest.store.index import STATE, VERSION, index_version, indexes, read_index
-from ingest.store.listing import ListedRun, Listing
-from ingest.store.tables import Columns, columns_of, table_rows
+from ingest.store.derived.index import STATE, VERSION, index_version, indexes, read_index
+from ingest.store.derived.tables import Columns, columns_of, table_rows
+from ingest.store.files.faults import UNREADABLE, Fault, find_fault
+from ingest.store.files.listing import ListedRun, Listing
 
 BATCH_RUNS = 200  # runs that one query reads
 

@@ -7,15 +7,15 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.catalog import CATALOG, STAMP
-from ingest.store.commits import commit
-from ingest.store.faults import find_fault
-from ingest.store.index import INDEX, NAME, index_path
-from ingest.store.leases import READERS
-from ingest.store.listing import LISTING, Listing
-from ingest.store.locking import LOCK, PREFIX, locked, sync, sync_names, work_directory
-from ingest.store.places import FORBIDDEN, REVISIONS, RUNS, empty_directory
-from ingest.store.template import copy_empty
+from ingest.store.changes.commits import commit
+from ingest.store.derived.catalog import CATALOG, STAMP
+from ingest.store.derived.index import INDEX, NAME, index_path
+from ingest.store.derived.template import copy_empty
+from ingest.store.files.faults import find_fault
+from ingest.store.files.leases import READERS
+from ingest.store.files.listing import LISTING, Listing
+from ingest.store.files.locking import LOCK, PREFIX, locked, sync, sync_names, work_directory
+from ingest.store.files.places import FORBIDDEN, REVISIONS, RUNS, empty_directory
 from ingest.units import as_utf8
 
 

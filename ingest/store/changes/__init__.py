@@ -1,0 +1,1 @@
+"""Adding, replacing and removing runs, and finding those that the listing lacks."""

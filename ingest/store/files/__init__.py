@@ -1,0 +1,1 @@
+"""What lies on the disk: paths, the listing, revisions, manifests, faults, locks and leases."""

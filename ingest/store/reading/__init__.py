@@ -1,0 +1,1 @@
+"""What statements read while the store changes."""

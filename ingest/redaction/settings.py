@@ -194,6 +194,29 @@ COMMANDS = (
         r"[\"']?([^-\s\"'\\][^\s\"'\\]*)",
     ),
     Rule(
+        "password of an archive", "zip 7z",
+        rf"\b(?:(?:un)?zip{WITHIN}-P\s{{0,5}}|7z\w?{WITHIN}-p)[\"']?([^-\s\"'\\][^\s\"'\\]*)",
+    ),
+    Rule(
+        "password of a share", "smbclient lftp",
+        rf"\b(?:smbclient{WITHIN}(?:-U|--user)[\s=]{{0,5}}[\"']?[^\s%\"'\\]{{1,100}}%"
+        rf"|lftp{WITHIN}-u\s{{0,5}}[\"']?[^\s,\"'\\]{{1,100}},)([^\s\"'\\]+)",
+    ),
+    Rule(
+        "keys of mc", "alias", r"\bmc\s{1,5}alias\s{1,5}set"
+        r"(?:\s{1,5}[^\s\"'\\]{1,200}){2}\s{1,5}([^\s\"'\\]{3,}\s{1,5}[^\s\"'\\]{8,})",
+    ),
+    Rule("token of vercel", "vercel", rf"\bvercel{WITHIN}-t[\s=]{{1,5}}[\"']?([^-\s\"'\\]\S*)"),
+    Rule(
+        "password of poetry", "http-basic",
+        r"\bhttp-basic\.[\w.-]{1,80}\s{1,5}\S{1,100}\s{1,5}[\"']?([^-\s\"'\\][^\s\"'\\]*)",
+    ),
+    Rule(
+        "password in a sentence", "pass secret token key",
+        rf"{SECRET}[\w-]{{0,40}}\s(?:is|was|of\s\S{{1,40}}\sis)(?:\snow)?:?\s{{1,5}}{SPACED}",
+        None, UNSPACED,
+    ),
+    Rule(
         "netrc", "password",
         r"(?i:\b(?:machine|login|account)(?:\s|\\n){1,5}\S{1,100}(?:\s|\\n){1,5}password"
         r"(?:\s|\\n){1,5})([^\s\"'\\]+)",

@@ -1,5 +1,7 @@
 """Texts of profiles that only resemble secrets: all are kept unchanged."""
 
+import re
+
 INNOCENT = r"""
 aten::scaled_dot_product_attention
 aten::_scaled_dot_product_flash_attention(query, key, value)
@@ -62,6 +64,14 @@ passwd=null
 api_key=None
 api_key: str = None
 password: str = field(default=None)
+the password is required
+password is incorrect, try again
+the api key is not set
+the secret is that it overlaps
+"password is None"
+zip(a, b)
+mc alias list
+vercel dev
 auth_token: str = Field(..., description='of the service')
 secret: bytes = b''
 secret=False
@@ -322,4 +332,5 @@ NAMES_OF_SECRETS = {
     text
     for text in INNOCENT
     if text.lower().startswith(("bearer ", "cookie cutter", "credential", "secret", "enter "))
+    or re.search(r"\b(password|api key|secret) is ", text)
 }

@@ -273,6 +273,14 @@ SETTINGS = {
     "passphrase of openssl": "openssl enc -d -pass pass:<12> -in x",
     "token of telegram in a URL": "https://api.telegram.org/bot<10d>:AA<33w>/getMe",
     "token of windows": "setx HF_TOKEN <20>",
+    "password of an archive": "zip -r -P <12> out.zip runs",
+    "password of an archive of 7z": "7z a -p<12> out.7z runs",
+    "password of a share": "smbclient //host/share -U me%<12> -c ls",
+    "password of a share of lftp": "lftp -u me,<12> -e ls ftp.example.com",
+    "keys of mc": "mc alias set store https://s3.example.com <20> <40>",
+    "token of vercel": "vercel deploy --prod -t <24>",
+    "password of poetry": "poetry config http-basic.private me <20>",
+    "password in a sentence": "the password of db is <12>",
     "netrc": "machine api.wandb.ai login user password <40h>",
 }
 KINDS = TOKENS | SETTINGS

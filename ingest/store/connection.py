@@ -18,7 +18,12 @@ from ingest.store.files.faults import StoreWarning, fault_lines, is_readable
 from ingest.store.files.leases import keeping_files
 from ingest.store.files.listing import Listing
 from ingest.store.reading.retry import retry_if_removed
-from ingest.store.reading.visible import VisibleFiles, distrust_index, visible_listing
+from ingest.store.reading.visible import (
+    VisibleFiles,
+    distrust_index,
+    is_distrusted,
+    visible_listing,
+)
 from ingest.store.store import Store, default_store, existing
 
 RUN_IN_ERROR = re.compile(r"run_id=([^/]+)/")
@@ -74,6 +79,8 @@ def read_statement(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]
             before = visible_listing(Path(path)) or Listing()
             try:
                 return retry_if_removed(query)
+            except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException):
+                raise  # of the statement, not of the files
             except duckdb.Error as error:
                 if not _leave_out_damaged(path, before, str(error)) and not _index_mended(path):
                     raise
@@ -112,10 +119,12 @@ def _index_mended(path: str) -> bool:
     Return whether it was damaged, and is no longer.
     """
     index = index_path(Path(path), visible_listing(Path(path)) or Listing())
-    if is_readable(index):
+    if not index.exists() or is_distrusted(index) or is_readable(index):
         return False
     existing(path).refresh(is_index_suspect=True)
-    return is_readable(index) or distrust_index(index)
+    if not is_readable(index):
+        distrust_index(index)
+    return True
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:

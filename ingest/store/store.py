@@ -94,7 +94,8 @@ class Store:
             try:
                 with writing(self.path) as work, changing(self.path, work) as change:
                     change.update(suspects, is_index_suspect)
-                    self._listing = change.listing.with_runs(*self._listing.denied())
+                    denied = (r for r in self._listing.denied() if change.listing.has(r.directory))
+                    self._listing = change.listing.with_runs(*denied)
             except StoreError:
                 with self._reading():  # runs may have moved
                     self._listing = found(self.path, before, suspects)

@@ -16,8 +16,9 @@ from ingest import sql
 from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, write_run
+from ingest.store.files.faults import DENIED
 from ingest.store.files.locking import sync, writing
-from ingest.store.files.manifest import NAME, Manifest, NewerError, read_manifest, size_and_sha256
+from ingest.store.files.manifest import Manifest, NewerError, read_manifest, size_and_sha256
 from ingest.store.files.places import UNVERSIONED
 from ingest.store.store import Store
 
@@ -55,10 +56,10 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
         labels = {name: value for name, value in values.items() if value is not None}
         new = work / "run"
         new.mkdir()
-        for file in directory.iterdir():
+        for file in directory.glob("*.parquet"):
             if file.name in LABELLED:
                 _relabel(file, new / file.name, labels, changes.tags)
-            elif file.name != NAME:
+            else:
                 _link(file, new / file.name)
         if manifest:
             options = replace(before, **labels, tags=before.tags | changes.tags)
@@ -103,7 +104,8 @@ def outdated(store: Store) -> list[str]:
     """Return the ids of the runs that another version of tracehouse wrote, sorted."""
     ours = (sql.schema_version(), sql.logic_version())
     found = []
-    for run_id in store.run_ids():
+    denied = {run_id for run_id, fault in store.faults().items() if fault.code == DENIED}
+    for run_id in sorted(set(store.run_ids()) - denied):
         try:
             manifest = read_manifest(store.run_path(run_id))
         except NewerError:

@@ -1,5 +1,6 @@
 """Changes of the runs of a store, made by the process that holds the store's lock."""
 
+import os
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,8 +9,10 @@ from ingest.errors import StoreError
 from ingest.store.changes.commits import commit
 from ingest.store.changes.deletion import withdraw
 from ingest.store.changes.inventory import adopted, described, found
+from ingest.store.files.aside import put_aside, put_back
 from ingest.store.files.listing import ListedRun, Listing, read_listing
-from ingest.store.files.locking import locked, put_aside, put_back
+from ingest.store.files.locking import locked
+from ingest.store.files.places import PREFIX, published
 from ingest.store.files.revisions import place
 
 
@@ -34,7 +37,7 @@ class Change:
         self._work = work
         self._is_locked = is_locked
         self._before = read_listing(store)
-        self.listing = found(store, None) if self._before is None else self._before
+        self.listing = self._before or found(store, None).for_all_users(None)
 
     def listed(self, run_id: str) -> ListedRun:
         """Return a run's entry. Raise StoreError if there is no such run."""
@@ -52,17 +55,24 @@ class Change:
         try:
             run = described(self._store, directory, version, name=name)
             assert run is not None  # its directory was placed just now
-            with self._taking_away(run_id):
+            before = self.listing.runs.get(run_id)
+            with self._aside([before.directory] if before and before.is_copied_in else []):
                 self._commit(self.listing.with_runs(run), {run_id: row} if row else None)
         except BaseException:
-            if not self._is_listed(directory):  # Ctrl-C may come after the commit
+            listing = read_listing(self._store)
+            if not listing or not listing.has(directory):  # Ctrl-C may come after the commit
                 withdraw(self._store, directory, files)
             raise
 
     def remove(self, run_id: str) -> None:
         """Remove a run. Raise StoreError if there is no such run."""
         self.listed(run_id)
-        with self._taking_away(run_id):
+        copied_in = [
+            run.path
+            for run in published(self._store)
+            if not run.target and os.path.basename(run.path) == f"{PREFIX}{run_id}"
+        ]
+        with self._aside(copied_in):
             self._commit(self.listing.without({run_id}))
 
     def update(self, suspects: Container[str], is_index_suspect: bool) -> None:
@@ -76,23 +86,16 @@ class Change:
         self._commit(listing, is_index_suspect=is_index_suspect)
 
     @contextmanager
-    def _taking_away(self, run_id: str) -> Iterator[None]:
-        """Delete the files of a run that are in place of its link, if the body commits."""
-        run = self.listing.runs.get(run_id)
-        if not run or not run.is_copied_in:
-            yield
-            return
-        put_aside(self._store, self._work, run.directory)
+    def _aside(self, directories: list[str]) -> Iterator[None]:
+        """Put aside directories of runs in place of links. They return unless the body commits."""
         try:
+            for directory in directories:
+                put_aside(self._store, self._work, directory)
             yield
         except BaseException:
-            if self._is_listed(run.directory):
+            if read_listing(self._store) == self._before:
                 put_back(self._store, self._work)
             raise
-
-    def _is_listed(self, directory: str) -> bool:
-        listing = read_listing(self._store) or Listing()
-        return any(run.directory == directory for run in listing.runs.values())
 
     def _commit(
         self,

@@ -51,15 +51,9 @@ def commit(
     with _derived(store, "the index", failed):
         if is_indexed(store, listing) and not is_index_suspect:
             with suppress(OSError):  # another user's
-                os.utime(index_path(store, listing))  # deletion goes by the order of the indexes
+                os.utime(index_path(store, listing))  # an index is deleted when a newer one exists
         else:
-            try:
-                faults = write_index(work / INDEX, store, listing, rows, is_index_suspect)
-            except duckdb.Error as error:
-                if cause(error, store):
-                    raise
-                # The previous index, from which rows are copied, may be damaged.
-                faults = write_index(work / INDEX, store, listing, rows, is_suspect=True)
+            faults = write_index(work / INDEX, store, listing, rows, is_index_suspect)
             if any(fault.code == DENIED for fault in faults.values()):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             listing = listing.with_faults(faults)
@@ -69,8 +63,10 @@ def commit(
     with _derived(store, "the links to runs", failed):
         publish(store, work, listing)
     mark_current(store, listing)
+    for directory in superseded(store, listing):
+        with suppress(OSError):  # another user's
+            mark_replaced(store, [directory])
     with suppress(OSError):
-        mark_replaced(store, superseded(store, listing))
         delete_unused(store, listing, is_locked)
     return listing, failed
 
@@ -136,11 +132,12 @@ def is_published(store: Path, listing: Listing) -> bool:
 
 
 def _links(found: list[Published], listing: Listing) -> dict[str, str]:
-    """Return the path and target of each link to a run, but where somebody copied in its files."""
+    """Return the path and target of each link to a run, except where somebody copied a run in."""
     copied_in = {run.path for run in found if not run.target}
     links = {
         link_path(run.version, run.run_id): target_of(run.version, run.directory)
         for run in listing.readable()
+        if not run.is_copied_in
     }
     return {path: target for path, target in links.items() if path not in copied_in}
 

@@ -9,12 +9,13 @@ from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.changes.commits import commit
 from ingest.store.derived.catalog import CATALOG, STAMP
-from ingest.store.derived.index import INDEX, NAME, index_path
+from ingest.store.derived.index import INDEX, INDEXES, index_path
 from ingest.store.derived.template import copy_empty
 from ingest.store.files.faults import find_fault
 from ingest.store.files.leases import READERS
 from ingest.store.files.listing import LISTING, Listing
 from ingest.store.files.locking import LOCK, PREFIX, locked, sync, sync_names, work_directory
+from ingest.store.files.modes import make_directories, share
 from ingest.store.files.places import FORBIDDEN, REVISIONS, RUNS, empty_directory
 from ingest.units import as_utf8
 
@@ -34,10 +35,12 @@ def create(store: Path, is_suspect: bool = False) -> None:
     try:
         if not exists and store.exists() and not all(map(_is_ours, store.iterdir())):
             raise StoreError(f"{store}: the directory is not empty and not a store")
-        empty.parent.mkdir(parents=True, exist_ok=True)
+        (store / RUNS).mkdir(parents=True, exist_ok=True)
+        make_directories(store, empty.parent)
         with work_directory(store) as work:
             copy_empty(work / "empty", work / INDEX)
             sync(work / "empty")
+            share(store, work / "empty", *(work / "empty").iterdir())
             with locked(store):
                 if find_fault(empty, sql.schema_version(), (), is_suspect):
                     if empty.exists():
@@ -67,4 +70,4 @@ def _check_path(store: Path) -> None:
 def _is_ours(entry: Path) -> bool:
     """Return whether an entry belongs to a store, which another process may be creating."""
     names = (RUNS, REVISIONS, READERS, LOCK, CATALOG, STAMP, INDEX, LISTING)
-    return entry.name.startswith((PREFIX, *NAME.split("{}")[:1])) or entry.name in names
+    return entry.name.startswith((PREFIX, INDEXES)) or entry.name in names

@@ -19,7 +19,9 @@ from ingest.store.files.places import (
     UNVERSIONED_NAME,
     names_in,
     published,
+    revisions_directory,
     version_directory,
+    versions,
 )
 from ingest.store.files.revisions import ADOPTED, NEW, REPLACED, unlisted
 
@@ -40,7 +42,8 @@ def deletable(store: Path, listing: Listing, is_locked: bool = False) -> list[Pa
     for _, revision, mark in unlisted(store, listing):
         is_empty = mark == ADOPTED and names_in(store / revision) == [ADOPTED]
         is_unused = mark in (NEW, REPLACED) or is_empty
-        if changed_ns := is_unused and _changed_ns(store / revision):
+        changed_ns = _changed_ns(store / revision) if is_unused else None
+        if changed_ns is not None:
             delay_ns = 0 if mark == REPLACED or is_locked else int(DELAY_SECONDS * 1e9)
             unused.append((store / revision, changed_ns + delay_ns))
     for (_, file), (replaced_ns, _) in pairwise(indexes(store)):
@@ -76,21 +79,22 @@ def _delete(store: Path, directory: Path) -> None:
 def _drop_unused_versions(store: Path, listing: Listing) -> None:
     """Remove the directories of versions whose last revision is gone, other than this version's.
 
-    A directory in `runs` with anything else than links and empty tables stays.
+    A directory in `runs` with anything other than links and empty tables stays.
     """
     used = {run.version for run in listing.runs.values()} | {sql.schema_version()}
     copied_in = {store / run.path for run in published(store) if not run.target}
-    for name in names_in(store / REVISIONS):
-        version = UNVERSIONED if name == UNVERSIONED_NAME else name
-        if version not in used:
-            with suppress(OSError):  # there are others
-                (store / REVISIONS / name).rmdir()
-                directory = version_directory(store, version)
-                entries = [directory / entry for entry in names_in(directory)]
-                if version == UNVERSIONED:
-                    _delete(store, directory / EMPTY)
-                elif all(e.name.startswith(PREFIX) and e not in copied_in for e in entries):
-                    _delete(store, directory)
+    names = {UNVERSIONED if n == UNVERSIONED_NAME else n for n in names_in(store / REVISIONS)}
+    for version in {*versions(store), *names} - used:
+        with suppress(OSError):  # it has revisions
+            with suppress(FileNotFoundError):
+                revisions_directory(store, version).rmdir()
+            directory = version_directory(store, version)
+            entries = [directory / entry for entry in names_in(directory)]
+            is_ours = directory / EMPTY in entries
+            if version == UNVERSIONED:
+                _delete(store, directory / EMPTY)
+            elif is_ours and all(e.name.startswith(PREFIX) and e not in copied_in for e in entries):
+                _delete(store, directory)
 
 
 def _changed_ns(path: Path) -> int | None:

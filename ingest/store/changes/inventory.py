@@ -36,6 +36,7 @@ from ingest.store.files.revisions import (
 )
 from ingest.units import as_utf8
 
+READ = os.R_OK | os.X_OK
 NOT_YET = 0  # a time of change that no directory has, so that a run is read again
 
 
@@ -59,7 +60,8 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
         run = known.get(directory)
         is_suspect = bool(run and run.run_id in suspects)
         changed_ns = _changed_ns(f"{store}/{directory}")
-        if is_suspect or not run or run.changed_ns != changed_ns:
+        is_same = run and run.changed_ns == changed_ns and os.access(store / directory, READ)
+        if is_suspect or not is_same:
             run = described(store, directory, version, is_suspect)
         if run and (run.run_id not in runs or _order(run) > _order(runs[run.run_id])):
             runs[run.run_id] = run

@@ -31,7 +31,7 @@ class Catalog:
 
     `versions` maps the versions of readable runs to their columns. The views read the files that
     `table_files` and `index_files` return: macros in the catalog file, functions in a connection
-    of this process (visible.py).
+    of this process (reading/visible.py).
     """
 
     store: Path

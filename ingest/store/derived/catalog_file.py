@@ -12,6 +12,7 @@ from ingest.errors import StoreError
 from ingest.store.derived.catalog import CATALOG, STAMP, Catalog
 from ingest.store.derived.template import write_catalog
 from ingest.store.files.locking import locked, sync, writing
+from ingest.store.files.modes import share
 
 
 class CatalogFile:
@@ -38,6 +39,7 @@ class CatalogFile:
             write_catalog(work / CATALOG, self._catalog)
             (work / STAMP).write_text(self.digest)
             sync(work)
+            share(self._store, work / CATALOG, work / STAMP)
             with locked(self._store):  # so that the stamp always matches the catalog
                 (self._store / STAMP).unlink(missing_ok=True)
                 for name in (CATALOG, STAMP):

@@ -17,7 +17,8 @@ from ingest import sql
 from ingest.store.files.listing import Listing
 
 INDEX = "index.parquet"
-NAME = "index-{}.parquet"
+INDEXES = "index-"  # the beginning of their names
+NAME = f"{INDEXES}{{}}.parquet"
 VERSION = "index_version"
 STATE = {"run_id": "VARCHAR", "content": "VARCHAR"}  # the columns other than indexed relations
 

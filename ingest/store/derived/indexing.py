@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.disk import is_full
+from ingest.disk import cause, is_full
 from ingest.store.derived.index import STATE, VERSION, index_version, indexes, read_index
 from ingest.store.derived.tables import Columns, columns_of, table_rows
 from ingest.store.files.faults import UNREADABLE, Fault, find_fault
@@ -29,7 +29,18 @@ def write_index(
     and those of other runs from their tables. Return the faults of runs that turned out to be
     damaged: the index lacks them. Raise OSError or duckdb.Error if the index cannot be written.
     """
-    new = new or {}
+    try:
+        return _write(target, store, listing, new or {}, is_suspect)
+    except duckdb.Error as error:
+        if is_suspect or cause(error, store):
+            raise
+        # The latest index, from which rows are copied, may be damaged.
+        return _write(target, store, listing, new or {}, is_suspect=True)
+
+
+def _write(
+    target: Path, store: Path, listing: Listing, new: Mapping[str, Path], is_suspect: bool
+) -> dict[str, Fault]:
     runs = {run.run_id: run for run in listing.readable()}
     latest = max(indexes(store), default=(0, target))[1]
     known = {} if is_suspect else read_index(latest) or {}
@@ -95,7 +106,7 @@ class _Reader:
         try:
             self._copy(version, columns, runs)
         except duckdb.Error as error:
-            if is_full(error):
+            if self._is_about_writing(error):
                 raise
             if len(runs) == 1:
                 [run] = runs
@@ -106,6 +117,10 @@ class _Reader:
                 version, columns, runs[:middle]
             ) | self._faults_of_reading(version, columns, runs[middle:])
         return {}
+
+    def _is_about_writing(self, error: duckdb.Error) -> bool:
+        is_of_memory = isinstance(error, duckdb.OutOfMemoryException)
+        return is_of_memory or is_full(error) or str(self._target.parent) in str(error)
 
     def _copy(self, version: str, columns: Columns, runs: Sequence[ListedRun]) -> None:
         def rows(table: str) -> str:

@@ -19,6 +19,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ingest.errors import StoreError
+from ingest.store.files.modes import make_directories, share
+from ingest.store.files.places import names_in
+
 READERS = ".readers"
 DELAY_SECONDS = 600.0
 SKEW_NS = 60 * 10**9  # between the clocks of machines that share the store
@@ -31,7 +35,7 @@ def take_lease(store: Path) -> "Lease | None":
     Return None if the process may not write in the store.
     """
     key = (os.getpid(), store)
-    with _lock, suppress(OSError):
+    with _lock, suppress(OSError, StoreError):
         lease = _leases.get(key)
         if not lease or not lease.is_in_store():
             for file in (store / READERS).glob("*"):
@@ -45,7 +49,7 @@ def take_lease(store: Path) -> "Lease | None":
 @contextmanager
 def keeping_files(store: Path) -> Iterator[None]:
     """Keep all files that are in the store now until the body ends."""
-    lease = _leases.get((os.getpid(), store))
+    lease = take_lease(store) if (os.getpid(), store) in _leases else None
     if not lease:
         yield
         return
@@ -59,7 +63,11 @@ def keeping_files(store: Path) -> Iterator[None]:
 def horizon_ns(store: Path) -> int:
     """Return the time before which files must have been removed so that nobody reads them."""
     horizon = now = time.time_ns()
-    for file in (store / READERS).glob("*"):
+    try:
+        names = names_in(store / READERS)
+    except PermissionError:  # somebody may be reading
+        return now - int(DELAY_SECONDS * 1e9) - SKEW_NS
+    for file in (store / READERS / name for name in names):
         with suppress(FileNotFoundError, ValueError):
             if not _is_held(file):
                 continue
@@ -71,14 +79,18 @@ def horizon_ns(store: Path) -> int:
 
 
 class Lease:
-    """A lease of a store for this process. Raise OSError if the store cannot be written."""
+    """A lease of a store for this process.
+
+    The constructor raises OSError or StoreError if the store cannot be written.
+    """
 
     def __init__(self, store: Path) -> None:
         directory = store / READERS
-        directory.mkdir(exist_ok=True)
+        make_directories(store, directory)
         self._statements: list[int] = []
         self._lock = threading.Lock()
         self._file, descriptor = _locked_file(directory)
+        share(store, self._file)
         os.utime(self._file, ns=(0, 0))
         weakref.finalize(self, _release, self._file, descriptor, os.getpid())
 

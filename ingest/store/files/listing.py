@@ -73,10 +73,14 @@ class Listing:
         return [run for run in self.runs.values() if run.fault and run.fault.code == DENIED]
 
     def for_all_users(self, before: "Listing | None") -> "Listing":
-        """Return the listing with the runs that this user may not read as they are in `before`."""
+        """Return the listing to store: the runs that this user may not read stay as in `before`."""
         denied = {run.run_id for run in self.denied()}
         known = before.runs if before else {}
         return self.without(denied).with_runs(*(known[i] for i in denied if i in known))
+
+    def has(self, directory: str) -> bool:
+        """Return whether a run's files are in `directory`, relative to the store."""
+        return any(run.directory == directory for run in self.runs.values())
 
     def readable(self) -> list[ListedRun]:
         """Return the runs without a fault."""

@@ -23,12 +23,10 @@ import duckdb
 
 from ingest.disk import cause
 from ingest.errors import StoreError
-from ingest.store.files.listing import Listing, read_listing
-from ingest.store.files.places import REVISIONS, RUNS
+from ingest.store.files.aside import put_back_listed
 
 LOCK = ".lock"
 PREFIX = ".work-"
-ASIDE = "replaced"
 NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK}
 
 
@@ -89,37 +87,8 @@ def _sweep(store: Path) -> None:
         with suppress(OSError, StoreError):  # in use, removed meanwhile, or owned by another user
             lock, _ = _lock(directory / "lock", fcntl.LOCK_NB, needed=True)
             os.close(lock)
-            put_back(store, directory)
+            put_back_listed(store, directory)
             shutil.rmtree(directory, ignore_errors=True)
-
-
-def put_aside(store: Path, work: Path, directory: str) -> None:
-    """Move a run's directory in `runs` to a work directory. If the process is killed, it returns.
-
-    It may be gone. Raise OSError if it cannot be moved.
-    """
-    aside = work / ASIDE / Path(directory).relative_to(RUNS)
-    aside.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):
-        (store / directory).rename(aside)
-
-
-def put_back(store: Path, work: Path) -> None:
-    """Put back the runs that `put_aside` moved, unless they have been replaced since.
-
-    Early versions of tracehouse moved them likewise.
-    """
-    for run in (work / ASIDE).rglob("run_id=*"):
-        target = store / RUNS / run.relative_to(work / ASIDE)
-        patterns = (f"{RUNS}/*", f"{RUNS}/*/*", f"{REVISIONS}/*/*/*")
-        names = {path.name for pattern in patterns for path in store.glob(pattern)}
-        if run.name not in names or _is_listed(store, target):
-            run.rename(target)
-
-
-def _is_listed(store: Path, run: Path) -> bool:
-    listing = read_listing(store) or Listing()
-    return any(store / each.directory == run for each in listing.runs.values())
 
 
 def _lock(path: Path, flags: int = 0, needed: bool = False) -> tuple[int, bool]:
@@ -138,6 +107,9 @@ def _lock(path: Path, flags: int = 0, needed: bool = False) -> tuple[int, bool]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | flags)
     except OSError as error:
+        if error.errno == errno.EBADF:  # NFS locks only files that are open for writing
+            os.close(descriptor)
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from error
         if needed or error.errno not in NO_LOCKS:
             os.close(descriptor)
             raise

@@ -1,5 +1,9 @@
-"""Access modes of a store's files, so that all of its users can read what one of them wrote."""
+"""Access modes of a store's files: all of its users can read what one of them wrote.
 
+Without this, the umask of each process decides.
+"""
+
+import os
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -13,20 +17,23 @@ DIRECTORY = 0o2777  # new files in a directory with 2000 get its group
 
 
 def share(store: Path, *paths: Path) -> None:
-    """Let the users who can read and write the store do so with files and directories in it.
+    """Give files the access mode of the listing, and directories that of `runs`.
 
-    They are otherwise as the umask of this process made them. What belongs to another user stays
-    as it is.
+    Links, and what belongs to another user, stay as they are.
     """
     for path in paths:
         with suppress(OSError):
-            is_directory = stat.S_ISDIR(path.lstat().st_mode)
-            example, bits = (RUNS, DIRECTORY) if is_directory else (LISTING, FILE)
-            path.chmod((store / example).stat().st_mode & bits)
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)  # a link may lead anywhere
+            try:
+                is_directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+                example, bits = (RUNS, DIRECTORY) if is_directory else (LISTING, FILE)
+                os.fchmod(descriptor, (store / example).stat().st_mode & bits)
+            finally:
+                os.close(descriptor)
 
 
 def make_directories(store: Path, *directories: Path) -> None:
-    """Create directories in the store unless they exist, for all of its users.
+    """Create directories in the store, for all of its users, unless they exist.
 
     Raise StoreError if something else has the place of one, such as a link to nothing.
     """

@@ -82,9 +82,18 @@ def published(store: Path) -> Iterator[Published]:
         beginning = target_of(version, f"{REVISIONS}/")
         for name in readable_names_in(f"{store}/{directory}"):
             if name.startswith(PREFIX) and name != EMPTY:
-                target = link_target(f"{store}/{directory}/{name}")
-                is_ours = target is not None and target.startswith(beginning)
+                link = f"{store}/{directory}/{name}"
+                target = link_target(link)
+                is_ours = target is not None and (
+                    target.startswith(beginning) or _is_in_revisions(store, link)
+                )
                 yield Published(version, f"{directory}/{name}", target if is_ours else None)
+
+
+def _is_in_revisions(store: Path, link: str) -> bool:
+    """Return whether a link leads to a revision, as an absolute one that a backup tool wrote."""
+    revisions = os.path.realpath(store / REVISIONS)
+    return os.path.realpath(link).startswith(f"{revisions}{os.sep}")
 
 
 def target_of(version: str, directory: str) -> str:

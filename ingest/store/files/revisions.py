@@ -43,8 +43,8 @@ def place(store: Path, work: Path, version: str, run_id: str, files: Path, mark:
     """Move the directory `files` to a new revision of a run. Return its path in the store.
 
     Names of later revisions sort last. If `files` is a link, its target stays where it is. `work`
-    is a work directory. The caller must hold the store's lock. Raise OSError if the files cannot be
-    moved.
+    is a work directory. All users of the store can read files that come from it. The caller must
+    hold the store's lock. Raise OSError if the files cannot be moved.
     """
     revision = revisions_directory(store, version) / f"{time.time_ns():019}-{uuid.uuid4().hex[:8]}"
     make_directories(store, revision.parent.parent, revision.parent)
@@ -54,11 +54,13 @@ def place(store: Path, work: Path, version: str, run_id: str, files: Path, mark:
     placed = revision / f"{PREFIX}{run_id}"
     try:
         if files.is_symlink():
-            placed.symlink_to(os.path.realpath(files))
+            parent, name = os.path.split(os.path.join(files.parent, os.readlink(files)))
+            placed.symlink_to(os.path.join(os.path.realpath(parent), name))
             files.unlink()
         else:
+            if files.is_relative_to(work):
+                share(store, files, *files.iterdir())
             files.rename(placed)
-            share(store, placed, *placed.iterdir())
     except BaseException:
         if os.path.lexists(files):  # it could not be moved
             revision.rename(work / revision.name)
@@ -83,8 +85,12 @@ def mark_current(store: Path, listing: Listing) -> None:
 
 
 def are_marked(store: Path, listing: Listing) -> bool:
-    """Return whether the revisions of a listing are marked as current."""
-    return all(os.path.exists(f"{store}/{revision}/{CURRENT}") for revision in _listed(listing))
+    """Return whether the revisions of a listing are marked as current.
+
+    Those that this user may not read count as marked.
+    """
+    known = listing.without({run.run_id for run in listing.denied()})
+    return all(os.path.exists(f"{store}/{revision}/{CURRENT}") for revision in _listed(known))
 
 
 def revision_of(run: ListedRun) -> str:

@@ -2,12 +2,13 @@
 
 import atexit
 import os
+import shutil
 import tempfile
 import threading
 from contextlib import ExitStack
 from pathlib import Path
 
-from ingest.store.derived.index import INDEX, index_path
+from ingest.store.derived.index import INDEX, index_path, indexes
 from ingest.store.derived.indexing import write_index
 from ingest.store.derived.template import copy_empty
 from ingest.store.files.faults import Fault
@@ -15,6 +16,7 @@ from ingest.store.files.listing import Listing
 from ingest.store.files.places import EMPTY
 from ingest.temporary import temporary_directory
 
+KEPT_INDEXES = 10  # statements may be reading the latest ones
 _directories: dict[int, Path] = {}  # by process, because a fork has its own
 _lock = threading.Lock()
 
@@ -41,7 +43,11 @@ def private_index(store: Path, listing: Listing, is_suspect: bool) -> tuple[Path
     work = Path(tempfile.mkdtemp(dir=private_directory()))
     if faults := write_index(work / INDEX, store, listing, is_suspect=is_suspect):
         return work / INDEX, faults
-    return (work / INDEX).replace(target), {}
+    (work / INDEX).replace(target)
+    shutil.rmtree(work)
+    for _, file in indexes(private_directory())[:-KEPT_INDEXES]:
+        file.unlink(missing_ok=True)
+    return target, {}
 
 
 def private_empty_directory() -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
+from ingest.errors import StoreError
 from ingest.store.derived.index import index_path, read_index
 from ingest.store.files.faults import find_fault
 from ingest.store.files.leases import take_lease
@@ -33,12 +34,20 @@ _damaged_indexes: set[Path] = set()
 def visible_listing(store: Path) -> Listing | None:
     """Return the listing of a store as this process sees it. It is read again when it changes.
 
-    Return None if it is missing or damaged. Raise OSError if it cannot be read.
+    Runs that this user may not read keep their fault. Return None if the listing is missing or
+    damaged. Raise StoreError if it cannot be read.
     """
     signature = _signature(store)
     seen = _seen.get(store)
     if seen is None or seen[0] != signature:
-        seen = _seen[store] = (signature, read_listing(store))
+        try:
+            listing = read_listing(store)
+        except OSError as error:
+            raise StoreError(f"{store}: cannot read the store: {error.strerror}") from error
+        if listing and seen and seen[1]:
+            denied = (run for run in seen[1].denied() if listing.has(run.directory))
+            listing = listing.with_faults({run.run_id: run.fault for run in denied if run.fault})
+        seen = _seen[store] = (signature, listing)
     return seen[1]
 
 
@@ -48,14 +57,14 @@ def keep_visible(store: Path, listing: Listing) -> None:
     _seen[store] = (signature, listing)
 
 
-def distrust_index(index: Path) -> bool:
-    """Let this process read an index of its own in place of a damaged one.
-
-    Return False if it already does.
-    """
-    is_new = index not in _damaged_indexes
+def distrust_index(index: Path) -> None:
+    """Let this process read an index of its own in place of a damaged one."""
     _damaged_indexes.add(index)
-    return is_new
+
+
+def is_distrusted(index: Path) -> bool:
+    """Return whether this process reads an index of its own in place of `index`."""
+    return index in _damaged_indexes
 
 
 def _signature(store: Path) -> Signature:
@@ -132,15 +141,14 @@ class _Files:
 
     def of_table(self, version: str, table: str) -> list[str]:
         """Return the files of a table, of the runs of a version."""
-        if not (files := self._of_table.get((version, table))):
+        if (files := self._of_table.get((version, table))) is None:
             files = [
                 f"{self._store}/{run.directory}/{table}.parquet"
                 for run in self._shown.readable()
                 if run.version == version and table in run.tables
             ]
-            files.append(str(self._empty(version, table)))
             self._of_table[version, table] = files
-        return files
+        return [*files, str(self._empty(version, table))]  # a version may be deleted meanwhile
 
     def forget_paths(self) -> None:
         """Free the memory of the paths, which are made again if a transaction asks for them."""
@@ -149,7 +157,7 @@ class _Files:
     @cached_property
     def index(self) -> Path:
         file = index_path(self._store, self._shown)
-        is_damaged = file in _damaged_indexes
+        is_damaged = is_distrusted(file)
         if not is_damaged and read_index(file) is not None:
             return file
         file, faults = private_index(self._store, self._shown, is_damaged)
@@ -162,7 +170,7 @@ class _Files:
         ours = sql.schema_version()
         for each in (version, ours):  # a version is gone after an upgrade
             file = empty_directory(self._store, each) / f"{table}.parquet"
-            if file.is_file() and not (each == ours and self._is_empty_damaged):
+            if os.path.isfile(file) and not (each == ours and self._is_empty_damaged):
                 return file
         return private_empty_directory() / f"{table}.parquet"
 

@@ -33,7 +33,7 @@ from ingest.store.files.locking import PREFIX, locked, repair_lock, sweep, sync,
 from ingest.store.files.manifest import Manifest, checksums
 from ingest.store.files.places import RUNS
 from ingest.store.files.revisions import are_marked
-from ingest.store.reading.visible import keep_visible, visible_listing
+from ingest.store.reading.visible import keep_visible, stored_listing, visible_listing
 from ingest.units import as_utf8
 
 
@@ -82,13 +82,15 @@ class Store:
         with self._reading():
             before = visible_listing(self.path)
             self._listing = found(self.path, before, suspects)
-            stored = self._listing.for_all_users(before)
+            known = stored_listing(self.path)
+            stored = self._listing.for_all_users(known)
             is_current = (
-                before == stored
+                before is not None
+                and before.for_all_users(known) == stored
                 and not is_index_suspect
                 and is_indexed(self.path, stored)
                 and is_published(self.path, stored)
-                and are_marked(self.path, stored)
+                and are_marked(self.path, self._listing)
             )
         if not is_current:
             try:

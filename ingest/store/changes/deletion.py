@@ -1,6 +1,8 @@
 """Deletion of replaced revisions, old indexes and unused versions when nobody can read them."""
 
+import os
 import shutil
+import time
 import uuid
 from contextlib import suppress
 from itertools import pairwise
@@ -79,16 +81,20 @@ def _delete(store: Path, directory: Path) -> None:
 def _drop_unused_versions(store: Path, listing: Listing) -> None:
     """Remove the directories of versions whose last revision is gone, other than this version's.
 
-    A directory in `runs` with anything other than links and empty tables stays.
+    A directory in `runs` with anything other than links and empty tables stays, and so does a new
+    one without revisions: somebody may be copying runs into it.
     """
+    delay_ns = int(DELAY_SECONDS * 1e9)
     used = {run.version for run in listing.runs.values()} | {sql.schema_version()}
     copied_in = {store / run.path for run in published(store) if not run.target}
     names = {UNVERSIONED if n == UNVERSIONED_NAME else n for n in names_in(store / REVISIONS)}
     for version in {*versions(store), *names} - used:
         with suppress(OSError):  # it has revisions
-            with suppress(FileNotFoundError):
-                revisions_directory(store, version).rmdir()
             directory = version_directory(store, version)
+            if os.path.lexists(revisions_directory(store, version)):
+                revisions_directory(store, version).rmdir()
+            elif (_changed_ns(directory) or 0) > time.time_ns() - delay_ns:
+                continue
             entries = [directory / entry for entry in names_in(directory)]
             is_ours = directory / EMPTY in entries
             if version == UNVERSIONED:

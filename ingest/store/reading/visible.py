@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
@@ -27,7 +28,14 @@ from ingest.store.reading.private import private_empty_directory, private_index
 Signature = tuple[int, int, int] | None
 TRANSACTION_SECONDS = 660.0  # longer transactions may see a run that was added meanwhile
 
-_seen: dict[Path, tuple[Signature, Listing | None]] = {}
+
+class _Seen(NamedTuple):
+    signature: Signature
+    stored: Listing | None
+    visible: Listing | None
+
+
+_seen: dict[Path, _Seen] = {}
 _damaged_indexes: set[Path] = set()
 
 
@@ -37,24 +45,33 @@ def visible_listing(store: Path) -> Listing | None:
     Runs that this user may not read keep their fault. Return None if the listing is missing or
     damaged. Raise StoreError if it cannot be read.
     """
-    signature = _signature(store)
-    seen = _seen.get(store)
-    if seen is None or seen[0] != signature:
-        try:
-            listing = read_listing(store)
-        except OSError as error:
-            raise StoreError(f"{store}: cannot read the store: {error.strerror}") from error
-        if listing and seen and seen[1]:
-            denied = (run for run in seen[1].denied() if listing.has(run.directory))
-            listing = listing.with_faults({run.run_id: run.fault for run in denied if run.fault})
-        seen = _seen[store] = (signature, listing)
-    return seen[1]
+    return _read(store).visible
+
+
+def stored_listing(store: Path) -> Listing | None:
+    """Return the listing of a store as `visible_listing` last read it."""
+    return _read(store).stored
 
 
 def keep_visible(store: Path, listing: Listing) -> None:
     """Let this process see `listing` until the store's changes, because it cannot be written."""
-    signature = _seen[store][0] if store in _seen else _signature(store)
-    _seen[store] = (signature, listing)
+    seen = _seen.get(store) or _read(store)  # not a listing that was stored since
+    _seen[store] = seen._replace(visible=listing)
+
+
+def _read(store: Path) -> "_Seen":
+    signature = _signature(store)
+    seen = _seen.get(store)
+    if seen is None or seen.signature != signature:
+        try:
+            stored = visible = read_listing(store)
+        except OSError as error:
+            raise StoreError(f"{store}: cannot read the store: {error.strerror}") from error
+        if visible and seen and seen.visible:
+            denied = (run for run in seen.visible.denied() if visible.has(run.directory))
+            visible = visible.with_faults({run.run_id: run.fault for run in denied if run.fault})
+        seen = _seen[store] = _Seen(signature, stored, visible)
+    return seen
 
 
 def distrust_index(index: Path) -> None:

@@ -392,12 +392,18 @@ def test_a_store_shares_what_a_user_with_a_strict_umask_adds(store: Path, small:
     (store / "runs").chmod(0o2775)
     before = os.umask(0o077)
     try:
-        run = ingest.Store(store).run_path(ingest.Store(store).add(small).run_id)
+        for file in (store / "schema", store / "catalog.duckdb"):
+            file.unlink()
+        opened = ingest.Store(store)
+        run = opened.run_path(opened.add(small).run_id)
+        with ingest.connect(opened):
+            assert list((store / ".readers").iterdir())
     finally:
         os.umask(before)
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (run, run.parent)}
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (run, run.parent, store / ".readers")}
     assert modes == {0o2775}
-    assert {stat.S_IMODE(path.stat().st_mode) for path in run.iterdir()} == {0o664}
+    files = (*run.iterdir(), *(store / name for name in ("index.parquet", "catalog.duckdb")))
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o664}
 
 
 @pytest.mark.parametrize("place", ["runs", "revisions"])

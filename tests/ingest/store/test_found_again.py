@@ -1,7 +1,9 @@
 """Runs that the listing lacks: merged and restored stores, runs that people copy in."""
 
 import os
+import resource
 import shutil
+import signal
 import stat
 import subprocess
 from pathlib import Path
@@ -169,6 +171,60 @@ def test_a_damaged_copy_that_is_removed_or_repaired_is_gone(
         assert runs(store.path) == BOTH
         store.remove(run_id)
     assert runs(store.path) == [("two", 1)]
+
+
+def test_a_removed_run_does_not_return_from_copies_in_the_store(store: ingest.Store) -> None:
+    run_id = store.find("one")
+    damaged = _copy_in(store, store.run_path(run_id))
+    (damaged / "events.parquet").unlink()
+    older = store.path / "runs" / "0123456789abcdef" / damaged.name
+    shutil.copytree(store.run_path(run_id), older)
+    store.remove(run_id)  # by a process that has not seen them
+    assert runs(store.path) == [("two", 1)]
+    assert not damaged.exists()
+    assert not older.exists()
+
+
+def test_an_absolute_link_to_a_revision_is_the_stores_own(store: ingest.Store) -> None:
+    """As a tool for backups may write it."""
+    run = store.run_path(store.find("one"))
+    link = store.path / "runs" / sql.schema_version() / run.name
+    link.unlink()
+    link.symlink_to(run)
+    for _ in range(2):
+        assert runs(store.path) == BOTH
+    assert not os.path.isabs(link.readlink())
+    assert is_at_rest(store.path)
+
+
+def test_modes_of_files_outside_the_store_stay(store: ingest.Store, tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    (private / "key").touch(mode=0o600)
+    run_id = store.find("one")
+    kept = Path(shutil.copytree(store.run_path(run_id), tmp_path / f"run_id={run_id}"))
+    store.remove(run_id)
+    copied = _copy_in(store, kept)
+    (copied / "key").symlink_to(private / "key")
+    (copied / "private").symlink_to(private)
+    assert runs(store.path) == BOTH
+    upkeep.edit(store, run_id, ingest.AddOptions(note="n"))
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    assert stat.S_IMODE((private / "key").stat().st_mode) == 0o600
+
+
+def test_an_index_that_cannot_be_written_makes_no_run_damaged(store: ingest.Store) -> None:
+    [index] = store.path.glob("index-*.parquet")
+    index.unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))  # bytes
+    try:
+        assert ingest.Store(store.path).faults() == {}
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert runs(store.path) == BOTH
 
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")

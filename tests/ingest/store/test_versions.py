@@ -122,8 +122,9 @@ def change_to_another_version(store: ingest.Store, changes: dict[str, str]) -> s
     run_id = store.find("other")
     ours, other = (store.path / "runs" / version for version in (sql.schema_version(), OTHER))
     shutil.copytree(ours / "run_id=~empty", other / "run_id=~empty")
-    run = shutil.copytree(store.run_path(run_id), other / f"run_id={run_id}")
+    kept = Path(shutil.copytree(store.run_path(run_id), store.path.with_name("kept")))
     store.remove(run_id)
+    run = kept.rename(other / f"run_id={run_id}")
     manifest = json.loads((run / "manifest.json").read_text())
     manifest["schema_version"] = OTHER
     with duckdb.connect() as connection:
@@ -170,6 +171,7 @@ def test_columns_that_a_version_lacks_are_null(
     assert connection.execute("SELECT count(*) FROM run_overview").fetchall() == [(3,)]
     assert command("upgrade", store=copied.path).code == 0
     assert ingest.connect(copied.path).execute(query).fetchall()[0][2:] == (1000, 1000)
+    assert connection.execute(query).fetchall()[0][2:] == (1000, 1000)
     assert (copied.path / "runs" / OTHER).exists()  # a statement may be reading its tables
     connection.close()
     ingest.Store(copied.path)

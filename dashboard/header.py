@@ -73,12 +73,11 @@ def show(entry: Entry) -> View | None:
 def _of_run(entry: Entry, picked: list[str], bar: Any) -> View:
     """Return the run, its device and its steps, with a selector for each that can be chosen."""
     run = _run(entry, picked)
-    devices = run_picker.measured_devices(run) if run else []
-    if run is None or not devices:
+    metrics = run_picker.metrics_of(run) if run else {}
+    if run is None or not metrics:
         return View(picked, run, None, None, step_picker.WHOLE, bar)
-    device = run_picker.pick_device(devices)
-    query = select("*", "run_metrics", {"run_id": run, **device.where()})
-    (measured,) = data.rows(query).itertuples()
+    device = run_picker.pick_device(list(metrics))
+    measured = metrics[device]
     return View(picked, run, device, measured, _steps(entry, run, device, measured), bar)
 
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,12 +30,12 @@ def check() -> None:
 
 def store() -> Path:
     """Return the path of the store: the option `--store DIR`, or ingest's default."""
-    return Path(_known().store)
+    return Path(_known(*sys.argv[1:]).store or ingest.default_store())
 
 
 def run() -> str | None:
     """Return the name of the run to open at the start: the option `--run NAME`."""
-    name = _known().run
+    name = _known(*sys.argv[1:]).run
     return str(name) if name else None
 
 
@@ -46,16 +47,17 @@ def is_read_only() -> bool:
     setting = os.environ.get(READ_ONLY, "")
     if setting not in ("", "0", "1"):
         raise ingest.IngestError(f"{READ_ONLY}: must be 0 or 1, not {setting}")
-    return setting == "1" or bool(_known().read_only)
+    return setting == "1" or bool(_known(*sys.argv[1:]).read_only)
 
 
-def _known() -> argparse.Namespace:
-    return _parser().parse_known_args(sys.argv[1:])[0]
+@cache  # a page asks for the store dozens of times
+def _known(*arguments: str) -> argparse.Namespace:
+    return _parser().parse_known_args(arguments)[0]
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--store", type=Path, default=ingest.default_store())
+    parser.add_argument("--store", type=Path)
     parser.add_argument("--run")
     parser.add_argument("--read-only", action="store_true")
     return parser

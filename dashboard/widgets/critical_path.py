@@ -59,7 +59,7 @@ def over_time(view: View) -> None:
     frame = data.rows(query)
     menu.heading("Critical path", {"path": query}, "critical-path", HELP, files=view.files)
     order = _kinds()
-    shown = [kind for kind in order if kind in set(frame["kind"])]
+    meanings = {kind: _colour(kind) for kind in order if kind in set(frame["kind"])}
     since = int(frame["start_ns"].min())
     whole = int(frame["end_ns"].max()) - since
     frame = frame.assign(
@@ -70,7 +70,7 @@ def over_time(view: View) -> None:
     strip = frame.assign(
         start=frame["start_ns"],
         end=frame["end_ns"],
-        colour=frame["kind"].map(_colour),
+        colour=frame["kind"].map(meanings),
         when=timeline_chart.when(frame),
         text=[
             f"{kind}: {formatting.duration(taken)}, {formatting.percent(percent)}"
@@ -79,7 +79,6 @@ def over_time(view: View) -> None:
             )
         ],
     )
-    meanings = {kind: _colour(kind) for kind in shown}
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
     st.caption(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -121,22 +122,20 @@ def ask_for_runs() -> None:
     st.page_link(st.session_state["pages"]["runs"], label="Runs", icon=":material/list:")
 
 
-def measured_devices(run: str) -> list[Device]:
-    """Return the measured devices of a run, or its hosts if it has no devices, slowest first."""
-    query = select(
-        "rank, device, measure",
-        "run_metrics",
-        {"run_id": run},
-        order_by="is_slowest DESC, rank, device",
-    )
-    return [
+def metrics_of(run: str) -> dict[Device, Any]:
+    """Return the row of `run_metrics` of each measured device, slowest first.
+
+    If the run has no devices, its hosts are measured.
+    """
+    query = select("*", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device")
+    return {
         Device(
             int(row.rank),
             None if formatting.missing(row.device) else int(row.device),
             is_host=row.measure == "host",
-        )
+        ): row
         for row in data.rows(query).itertuples()
-    ]
+    }
 
 
 def choose_by_short_url(key: str, options: Mapping[str, tuple[int, int | None]]) -> None:

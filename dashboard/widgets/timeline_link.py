@@ -80,7 +80,7 @@ def _device(run: str, rank: int, chosen: str | None) -> str:
 
     Page Timeline shows one rank.
     """
-    labels = [each.label for each in run_picker.measured_devices(run) if each.rank == rank]
+    labels = [each.label for each in run_picker.metrics_of(run) if each.rank == rank]
     if chosen in labels or not labels:
         return chosen or ""
     return labels[0]

@@ -52,9 +52,8 @@ def tick_below(tab: Page, number: int) -> None:
     tick(tab, 0, number)
 
 
-def test_bars_of_changes_and_a_drag_over_one_timeline(tab: Page, address_of) -> None:
-    """A change that saves time has a bar to the left. A drag zooms both timelines."""
-    tab.goto(address_of(EAGER, COMPILED))
+def assert_bars_begin_at_zero(tab: Page) -> None:
+    """Assert that changes that save time have bars to the left of one zero, others to its right."""
     bars = table(tab, ROWS).locator("td.bar", has_text=re.compile(r"^[-+]"))
     expect(bars.first).to_be_attached()
     wait_until_sent(tab)
@@ -69,6 +68,8 @@ def test_bars_of_changes_and_a_drag_over_one_timeline(tab: Page, address_of) -> 
     ends = [*zeros["+"], *zeros["-"]]
     assert max(ends) - min(ends) < 1
 
+
+def assert_a_drag_zooms_both_timelines(tab: Page) -> None:
     axes = tab.locator(".lanes .ticks")
     expect(axes).to_have_count(2)
     whole = axes.all_inner_texts()
@@ -101,13 +102,15 @@ def wait_for_alphas(tab: Page, *wanted: int, without: int | None = None) -> None
     )
 
 
-def test_a_tick_on_a_fused_kernel_shows_the_operators_it_replaced(tab: Page, address_of) -> None:
+def test_a_tick_on_a_fused_kernel_shows_what_it_replaced_and_a_drag_zooms_both_timelines(
+    tab: Page, address_of
+) -> None:
     tab.goto(address_of(EAGER, COMPILED))
     expect(tab.get_by_text("times as fast")).to_be_visible()
     expect(tab.locator(".lanes canvas")).to_have_count(2)
     expect(cell(tab, "provenance", ROWS).first).to_be_attached()
 
-    wait_until_sent(tab)
+    assert_bars_begin_at_zero(tab)
     wait_for_alphas(tab, 0, 255, without=FAINT)
 
     tick_below(tab, ROWS)
@@ -125,6 +128,7 @@ def test_a_tick_on_a_fused_kernel_shows_the_operators_it_replaced(tab: Page, add
     wait_for_query(tab, "module", "FluxTransformer2DModel")
     expect(tab.get_by_text("Not shown: 1 row")).to_be_visible()
     expect(tab.get_by_role("button", name="All modules")).to_be_enabled()
+    assert_a_drag_zooms_both_timelines(tab)
 
 
 def test_page_runs_links_to_the_comparison(

@@ -1,7 +1,7 @@
 """Page Compare without a browser."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.builders.compile_logs import event as log_event
 from tests.builders.events import Event, op
 from tests.builders.pipelines import CALL, mark
 from tests.conftest import Traces
-from tests.dashboard.conftest import MI300, OWLV2
+from tests.dashboard.conftest import MI300, OWLV2, RunOf
 from tests.dashboard.elements import add_whole, boxes, event, lanes, table_with, tables, texts
 from tests.samples import COMPILED, EAGER, Samples
 
@@ -80,15 +80,11 @@ def small_page(app: Callable[..., Any], small: ingest.Store) -> Callable[[str, s
     return run
 
 
-@pytest.fixture
-def rows_of(compared_store: Path) -> Callable[[str, list[Any]], pd.DataFrame]:
+@pytest.fixture(scope="module")
+def rows_of(compared_store: Path) -> Iterator[Callable[[str, list[Any]], pd.DataFrame]]:
     """A function that returns the rows of a query on the compared store."""
-
-    def rows(query: str, parameters: list[Any]) -> pd.DataFrame:
-        with ingest.connect(compared_store) as connection:
-            return connection.execute(query, parameters).df()
-
-    return rows
+    with ingest.connect(compared_store) as connection:
+        yield lambda query, parameters: connection.execute(query, parameters).df()
 
 
 @pytest.mark.parametrize(("base", "other"), PAIRS)
@@ -146,11 +142,9 @@ def test_the_rows_add_up_to_both_runs_whatever_is_shown(page, rows_of, compared_
 
 
 @pytest.fixture(scope="module")
-def differences(compared_store: Path, compared_run: Callable[[str], str]) -> pd.DataFrame:
+def differences(rows_of: Callable[..., pd.DataFrame], compared_run: RunOf) -> pd.DataFrame:
     """The rows of `op_diff` for an eager and a compiled run."""
-    with ingest.connect(compared_store) as connection:
-        pair = [compared_run(EAGER), compared_run(COMPILED)]
-        return connection.execute("SELECT * FROM op_diff($1, $2)", pair).df()
+    return rows_of("SELECT * FROM op_diff($1, $2)", [compared_run(EAGER), compared_run(COMPILED)])
 
 
 @pytest.mark.parametrize("least", ["0.1", "5"])

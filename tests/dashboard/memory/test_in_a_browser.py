@@ -86,8 +86,8 @@ def test_the_peak_and_moments_down_to_a_stack(tab, memory_address, memory_run):
     expect(tab.get_by_text("6.36 GiB in use of 11.79 GiB reserved")).to_be_visible()
 
 
-def test_dragging_zooms(tab, memory_address, memory_run):
-    tab.goto(f"{memory_address}/memory?run={memory_run('train_ctx512')}&axis=order")
+def assert_dragging_zooms(tab: Page, memory_address: str, run: str) -> None:
+    visit(tab, f"{memory_address}/memory?run={run}&axis=order")
     expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
     chart = curve(tab)
     point(tab, chart, 0.4)
@@ -103,6 +103,15 @@ def test_dragging_zooms(tab, memory_address, memory_run):
     curve(tab)
     tab.get_by_role("button", name="All", exact=True).click()
     expect(tab.get_by_text("22,331 actions from 0 to 22,331")).to_be_visible()
+
+
+def assert_two_runs_show_both_curves_and_their_difference(
+    tab: Page, memory_address: str, *runs: str
+) -> None:
+    visit(tab, f"{memory_address}/memory?{urlencode([('run', run) for run in runs])}")
+    expect(tab.get_by_role("heading", name="What changed")).to_be_visible()
+    expect(tab.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
+    expect(table(tab, 1).locator("td", has_text="peak reserved")).to_be_attached()
 
 
 def test_an_allocation_has_a_tooltip_and_a_click_on_it_picks_the_moment(
@@ -121,14 +130,6 @@ def test_an_allocation_has_a_tooltip_and_a_click_on_it_picks_the_moment(
     expect(heading(tab)).to_contain_text("after the first action")
 
 
-def test_two_runs_show_both_curves_and_their_difference(tab, memory_address, memory_run):
-    runs = [("run", memory_run(name)) for name in ("train_ctx512", "train_ctx128")]
-    tab.goto(f"{memory_address}/memory?{urlencode(runs)}")
-    expect(tab.get_by_role("heading", name="What changed")).to_be_visible()
-    expect(tab.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
-    expect(table(tab, 1).locator("td", has_text="peak reserved")).to_be_attached()
-
-
 def test_names_of_functions_are_shown_literally(tab, serve, store, tmp_path):
     store.add(leaking(4, HARMFUL).write(tmp_path / "harm.pickle"))
     line = f"train.py:7 {HARMFUL[0]}"
@@ -145,9 +146,12 @@ def test_names_of_functions_are_shown_literally(tab, serve, store, tmp_path):
     assert tab.locator("a[href^='javascript']").count() == 0
 
 
-def test_the_memory_at_a_moment_is_a_flame_graph_also_in_a_narrow_window(
+def test_zoom_two_runs_and_the_flame_graph_of_a_moment_also_in_a_narrow_window(
     tab: Page, memory_address: str, memory_run: Callable[[str], str]
 ) -> None:
+    runs = [memory_run(name) for name in ("train_ctx512", "train_ctx128")]
+    assert_dragging_zooms(tab, memory_address, runs[0])
+    assert_two_runs_show_both_curves_and_their_difference(tab, memory_address, *runs)
     for name in ("train_ctx512", "flux_eager_full"):
         visit(tab, f"{memory_address}/memory?run={memory_run(name)}")
         wait_until_sent(tab)

@@ -13,11 +13,16 @@ from tests.dashboard.browser import (
 WORKERS = "v100_resnet50_workers0"
 
 
-def test_a_link_to_a_run_opens_it_and_a_click_picks_a_step(tab, address, run_of):
+def test_a_link_opens_a_run_on_one_screen_and_clicks_pick_steps_and_a_kernel(tab, address, run_of):
     run = run_of(WORKERS)
+    tab.set_viewport_size({"width": 1600, "height": 1000})
     tab.goto(f"{address}/?run={run}")
     expect(tab.get_by_text("Step 6, the median").first).to_be_visible()
-    wait_until_sent(tab)
+    last = tab.get_by_text("All checks")
+    expect(last).to_be_visible()
+    wait_until_drawn(tab)
+    expect(last).to_be_in_viewport(ratio=1)
+
     steps = tab.locator(".steps .bar")
     steps.last.click()
     wait_for_query(tab, "step", "10")
@@ -34,20 +39,8 @@ def test_a_link_to_a_run_opens_it_and_a_click_picks_a_step(tab, address, run_of)
     tab.keyboard.press("Enter")
     wait_for_query(tab, "step", "8")
 
-
-def test_a_click_on_a_kernel_leads_to_its_calls(tab, address, run_of):
-    tab.goto(f"{address}/overview?run={run_of(WORKERS)}&step=8")
-    expect(tab.get_by_text("All checks")).to_be_visible()
+    expect(caption.get_by_text("Step 8")).to_be_visible()
     tick(tab, 0, 1)
     wait_for_query(tab, "level", "kernel")
     expect(tab.get_by_role("heading", name="dgrad_engine")).to_be_visible()
     assert query_of(tab)["step"] == ["8"]
-
-
-def test_a_run_is_on_one_screen(tab, address, run_of):
-    tab.set_viewport_size({"width": 1600, "height": 1000})
-    tab.goto(f"{address}/overview?run={run_of(WORKERS)}")
-    last = tab.get_by_text("All checks")
-    expect(last).to_be_visible()
-    wait_until_drawn(tab)
-    expect(last).to_be_in_viewport(ratio=1)

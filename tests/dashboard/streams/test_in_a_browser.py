@@ -13,7 +13,10 @@ from tests.dashboard.browser import (
 WORKERS = "v100_resnet50_workers4"
 
 
-def test_queues_show_their_length_on_hover(tab, address, run_of):
+def test_queues_show_their_length_on_hover_and_a_long_delay_opens_its_launch_in_the_timeline(
+    tab, address, run_of
+):
+    without_perfetto(tab)
     tab.goto(f"{address}/streams?run={run_of(WORKERS)}&step=6")
     plot = tab.locator(".lanes .plot")
     expect(plot).to_be_visible()
@@ -24,10 +27,6 @@ def test_queues_show_their_length_on_hover(tab, address, run_of):
     expect(tab.get_by_role("heading", name="Launch delays")).to_be_visible()
     expect(tab.get_by_test_id("stVegaLiteChart")).to_have_count(1)
 
-
-def test_a_long_delay_opens_its_launch_in_the_timeline(tab, address, run_of):
-    without_perfetto(tab)
-    tab.goto(f"{address}/streams?run={run_of(WORKERS)}&step=6")
     expect(tab.get_by_role("heading", name="Longest delays")).to_be_visible()
     wait_until_sent(tab)
     rows = tab.locator(".grid").last.locator("tbody tr")

@@ -27,7 +27,6 @@ from tests.stores import emptied, locked
 
 REPOSITORY = Path(__file__).parent.parent
 NOT_A_TRACE = "memory_timeline.raw"
-CONNECT = duckdb.connect
 
 BOUNDS = "test_bounds.py"  # the files with tests of limits on time or memory, in any package
 CAPTURE = "tests/capture/"
@@ -78,22 +77,8 @@ class OneProcessAFile(LoadFileScheduling):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add the report that a run prints last. Let processes of xdist use one processor by default.
-
-    The other processors have processes of their own, and more threads make small statements slower.
-    Programs that tests start use all processors.
-    """
+    """Add the report that a run prints last."""
     config.pluginmanager.register(Report(), "report")
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        os.cpu_count = lambda: 1
-        duckdb.connect = with_one_thread
-
-
-def with_one_thread(
-    database: str = ":memory:", read_only: bool = False, config: dict[str, Any] | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Connect as `duckdb.connect` does, with one thread unless `config` says how many."""
-    return CONNECT(database, read_only, {"threads": 1, **(config or {})})
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,7 +1,7 @@
 """The commit: one rename of a new listing to the place of the store's.
 
-If it fails, nothing has changed. All that follows is
-derived from the listing, and the next process that opens the store makes up for what failed.
+If it fails, nothing has changed. Everything else is derived from the listing. The next process that
+opens the store repeats what failed.
 """
 
 import errno

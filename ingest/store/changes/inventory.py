@@ -60,7 +60,7 @@ def found(store: Path, listing: Listing | None, suspects: Container[str] = ()) -
         run = known.get(directory)
         is_suspect = bool(run and run.run_id in suspects)
         changed_ns = _changed_ns(f"{store}/{directory}")
-        is_same = run and run.changed_ns == changed_ns and os.access(store / directory, READ)
+        is_same = run and run.changed_ns == changed_ns and os.access(f"{store}/{directory}", READ)
         if is_suspect or not is_same:
             run = described(store, directory, version, is_suspect)
         if run and (run.run_id not in runs or _order(run) > _order(runs[run.run_id])):

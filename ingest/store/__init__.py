@@ -14,7 +14,7 @@ files/            what lies on the disk
     revisions.py      the directories of the runs' files
     manifest.py       a run's manifest: its origin, versions and file checksums
     faults.py         detection and description of damaged runs
-derived/          what is made from the listing and the tables of the runs
+derived/          files that can be written again at any time
     index.py          one file with the columns that are needed from all runs
     indexing.py       writes it
     tables.py         queries for the tables of runs of any version
@@ -24,7 +24,7 @@ derived/          what is made from the listing and the tables of the runs
 changes/          what the process that holds the lock does
     change.py         adding, replacing and removing a run
     inventory.py      finding the runs on the disk, where the listing is not current
-    commits.py        replacing the listing, and what is derived from it
+    commits.py        replacing the listing, the index and the links
     deletion.py       deleting what nobody needs or reads any more
     creation.py       the files of a new store
 reading/          what a statement reads while the store changes

@@ -1,7 +1,8 @@
 """The store: a directory of immutable runs, each a directory of Parquet files (files/places.py).
 
 The files of a run are written first. Then one rename replaces the listing, which adds, changes or
-removes a run (changes/commits.py). Opening the store updates what is derived.
+removes a run (changes/commits.py). Opening a store writes its index, links and catalog anew if they
+are out of date.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""What is made from the listing and the runs' tables: the index, the catalog, empty tables."""
+"""The index, the catalog and the empty tables, which can be written again at any time."""

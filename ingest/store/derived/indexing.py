@@ -34,7 +34,7 @@ def write_index(
     except duckdb.Error as error:
         if is_suspect or cause(error, store):
             raise
-        # The latest index, from which rows are copied, may be damaged.
+        # Rows are copied from the latest index, which may be damaged.
         return _write(target, store, listing, new or {}, is_suspect=True)
 
 

@@ -84,7 +84,7 @@ def find_fault(
 
 
 def fault_of(error: OSError) -> Fault:
-    """Return the fault of a run of which a file or the directory cannot be read."""
+    """Return the fault of a run whose directory, or a file in it, cannot be read."""
     code = DENIED if isinstance(error, PermissionError) else UNREADABLE
     return Fault(code, Path(error.filename or "").name)
 

@@ -17,7 +17,7 @@ DIRECTORY = 0o2777  # new files in a directory with 2000 get its group
 
 
 def share(store: Path, *paths: Path) -> None:
-    """Give files the access mode of the listing, and directories that of `runs`.
+    """Set the access mode of files to that of the listing, and of directories to that of `runs`.
 
     Links, and what belongs to another user, stay as they are.
     """

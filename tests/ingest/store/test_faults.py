@@ -23,6 +23,9 @@ from tests.stores import is_at_rest
 pytestmark = pytest.mark.slow  # starts many processes
 INGEST = (sys.executable, "-m", "ingest")
 ENDLESS = "SELECT count(*) FROM range(1000000000000)"
+NEEDS_ROOT = pytest.mark.skipif(
+    bool(os.getuid()) or not shutil.which("setpriv"), reason="needs root, to drop its permissions"
+)
 WITHOUT_ROOT_PERMISSIONS = (
     "setpriv",
     "--bounding-set=-dac_override,-dac_read_search",
@@ -338,9 +341,8 @@ def test_a_read_only_store_can_be_read_but_not_changed(
     )
 
 
+@NEEDS_ROOT
 def test_a_store_without_write_permission_can_be_read(store: Path, small: Path) -> None:
-    if os.getuid() or not shutil.which("setpriv"):
-        pytest.skip("needs root, to drop its permissions")
     os.chown(store, 65534, 65534)
     on_store = ["--store", str(store)]
     changing = [["add", str(small)], ["remove", "kept"]]
@@ -355,9 +357,8 @@ def test_a_store_without_write_permission_can_be_read(store: Path, small: Path) 
     assert done.err == f"error: {store}: cannot read the store: Permission denied\n"
 
 
+@NEEDS_ROOT
 def test_a_revision_that_another_user_keeps_private_stops_nobody(store: Path) -> None:
-    if os.getuid() or not shutil.which("setpriv"):
-        pytest.skip("needs root, to drop its permissions")
     killed = store / "revisions" / sql.schema_version() / "1-killed"
     killed.mkdir()
     (killed / "new").touch()
@@ -367,11 +368,10 @@ def test_a_revision_that_another_user_keeps_private_stops_nobody(store: Path) ->
     assert_readable(store, results)
 
 
+@NEEDS_ROOT
 def test_a_run_that_one_user_may_not_read_stays_whole_for_others(
     store: Path, small: Path, command: Command
 ) -> None:
-    if os.getuid() or not shutil.which("setpriv"):
-        pytest.skip("needs root, to drop its permissions")
     opened = ingest.Store(store)
     opened.add(small, ingest.AddOptions(name="private"))
     run = opened.run_path(opened.find("private"))
@@ -407,11 +407,10 @@ def test_a_store_shares_what_a_user_with_a_strict_umask_adds(store: Path, small:
 
 
 @pytest.mark.parametrize("place", ["runs", "revisions"])
+@NEEDS_ROOT
 def test_a_directory_of_another_version_that_is_private_stops_nobody(
     place: str, store: Path
 ) -> None:
-    if os.getuid() or not shutil.which("setpriv"):
-        pytest.skip("needs root, to drop its permissions")
     (store / place / "newer").mkdir(mode=0o700)
     os.chown(store / place / "newer", 65534, 65534)
     results = without_permissions(*([*each, "--store", str(store)] for each in READING))

@@ -134,6 +134,13 @@ def _copy_in(store: ingest.Store, source: Path) -> Path:
     return Path(shutil.copytree(source, target))
 
 
+def _copy_out_and_in(store: ingest.Store, directory: Path, run_id: str) -> Path:
+    """Remove a run, and copy its files back, in place of its link."""
+    kept = Path(shutil.copytree(store.run_path(run_id), directory / f"run_id={run_id}"))
+    store.remove(run_id)
+    return _copy_in(store, kept)
+
+
 def test_a_run_being_copied_in_is_left_alone_until_it_is_whole(
     store: ingest.Store, tmp_path: Path, command: Command
 ) -> None:
@@ -158,9 +165,7 @@ def test_a_damaged_copy_that_is_removed_or_repaired_is_gone(
     change: str, store: ingest.Store, tmp_path: Path, command: Command
 ) -> None:
     run_id = store.find("one")
-    kept = Path(shutil.copytree(store.run_path(run_id), tmp_path / f"run_id={run_id}"))
-    store.remove(run_id)
-    copied = _copy_in(store, kept)
+    copied = _copy_out_and_in(store, tmp_path, run_id)
     (copied / "events.parquet").unlink()
     assert command("check", store=store.path).code == 1
     assert command("check", change, store=store.path).code == 0
@@ -202,9 +207,7 @@ def test_modes_of_files_outside_the_store_stay(store: ingest.Store, tmp_path: Pa
     private.mkdir(mode=0o700)
     (private / "key").touch(mode=0o600)
     run_id = store.find("one")
-    kept = Path(shutil.copytree(store.run_path(run_id), tmp_path / f"run_id={run_id}"))
-    store.remove(run_id)
-    copied = _copy_in(store, kept)
+    copied = _copy_out_and_in(store, tmp_path, run_id)
     (copied / "key").symlink_to(private / "key")
     (copied / "private").symlink_to(private)
     assert runs(store.path) == BOTH
@@ -232,9 +235,7 @@ def test_a_damaged_copy_that_cannot_be_removed_stays_listed(
     store: ingest.Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = store.find("one")
-    kept = Path(shutil.copytree(store.run_path(run_id), tmp_path / f"run_id={run_id}"))
-    store.remove(run_id)
-    copied = _copy_in(store, kept)
+    copied = _copy_out_and_in(store, tmp_path, run_id)
     (copied / "events.parquet").unlink()
     store.refresh()
 

@@ -6,7 +6,7 @@ Torch writes the labels of `record_function` unescaped. Quotes in them would mak
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from capture.recording.code import replaced
@@ -52,6 +52,14 @@ def hidden_from_tracers() -> Iterator[None]:
             yield
     finally:
         core._set_tracing_state(tracing)
+
+
+def unseen_by_function_modes() -> AbstractContextManager[None]:
+    """Hide the body's calls of torch from the program's `TorchFunctionMode`s."""
+    import torch
+
+    hidden: AbstractContextManager[None] = torch._C.DisableTorchFunction()
+    return hidden
 
 
 @contextmanager

@@ -65,9 +65,9 @@ class OutermostCalls:
         self._function = None
 
     def forked(self) -> None:
-        """Watch this fork if its parent has ever been watched."""
+        """Watch this fork if its parent has been watched, and note the process in any case."""
+        self._process = os.getpid()
         if self._plain:
-            self._process = os.getpid()
             self.inside = False
             self.stop()
             self.watch()

@@ -25,10 +25,11 @@ from capture.scripts.children import (
     was_unreachable,
 )
 from capture.scripts.endings import save_at_os_exit
+from capture.scripts.own_sessions import LOST
 from capture.scripts.program import Program, end_of_interrupt, remember_interrupt
 from capture.scripts.recorder import Recorder
 from capture.scripts.summary import has_profile, summary
-from capture.sigterm import Stopped, save_at_sigterm
+from capture.sigterm import Stopped, restore_default, save_at_sigterm
 
 NO_TORCH = "the program did not import torch"
 NO_CALL = (
@@ -130,10 +131,12 @@ class _Ending:
                 try:
                     if runs := self._report():
                         _add(self._args, runs)
-                    code = 0 if runs else 1
+                    # The program's own profiler was its recording, even if torch lost it.
+                    code = 0 if runs or self._recorder.has_lost_session else 1
                 except CaptureError as error:
                     say(str(error))
                     code = 1
+        restore_default()
         if code and not self.code:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -163,6 +166,8 @@ class _Ending:
         return runs
 
     def _why_nothing(self, is_described: bool, has_lost: bool) -> str:
+        if self._recorder.has_lost_session:
+            return LOST
         if is_described:
             return NO_STEP
         if has_lost or was_unreachable():

@@ -20,15 +20,21 @@ from capture.output.run_directory import atomic_write
 from capture.recording.trace import in_own_call
 
 METHODS = ("_prepare_trace", "__exit__", "export_chrome_trace")
+LOST = (
+    "torch lost a profile of the program, because another profiler began inside it, or because it "
+    "began and ended on different threads"
+)
 
 
 class OwnSessions:
     """Observes and saves the program's own profiler sessions.
 
     `on_begin` is called before a session begins, and `path()` returns the path for its trace.
+    `has_lost` is true if torch has lost a session. An export of such a session ends the process.
     """
 
     def __init__(self, on_begin: Callable[[], None], path: Callable[[], Path]) -> None:
+        self.has_lost = False
         self._on_begin = on_begin
         self._path = path
         self._process = os.getpid()
@@ -54,7 +60,11 @@ class OwnSessions:
         def exit_(session: Any, *error: Any) -> Any:
             left = leave(session, *error)
             if self._is_foreign() and session.enabled:
-                self._unsaved = session
+                if _is_lost(session):
+                    self.has_lost = True
+                    say(LOST)
+                else:
+                    self._unsaved = session
             return left
 
         def export_chrome_trace(session: Any, path: str, *args: Any, **kwargs: Any) -> Any:
@@ -80,6 +90,7 @@ class OwnSessions:
     def forked(self) -> None:
         """Reset the state in a fork. The parent saves earlier sessions."""
         self._process = os.getpid()
+        self.has_lost = False
         self._unsaved = None
         self._saved.clear()
 
@@ -114,6 +125,11 @@ class OwnSessions:
     def _is_foreign(self) -> bool:
         """Return whether the program, not `capture`, is using torch's profiler in this process."""
         return not in_own_call() and os.getpid() == self._process
+
+
+def _is_lost(session: Any) -> bool:
+    """Return whether torch has no trace of a session that has ended."""
+    return bool(session.kineto_results and session.kineto_results.trace_start_ns() == 0)
 
 
 def _copy(source: Path, target: Path) -> None:

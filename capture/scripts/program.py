@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 import runpy
@@ -83,7 +84,7 @@ class Program(NamedTuple):
         if self.kind == "command":
             _run_command(self.arguments)
         main = ModuleType("__main__")
-        main.__dict__.update(__annotations__={}, __builtins__=__builtins__)
+        main.__dict__.update(__annotations__={}, __builtins__=builtins)
         sys.modules["__main__"] = main
         path = os.path.abspath(self.script)
         if self.kind == "module":
@@ -135,7 +136,9 @@ def _run_command(words: list[str]) -> NoReturn:
             signal.signal(number, lambda number, _: process.send_signal(number))
         if sys.stdin and sys.stdin.isatty():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        code = process.wait()
+        while (code := process.poll()) is None:
+            with suppress(subprocess.TimeoutExpired):  # a signal may not interrupt a wait
+                process.wait(0.5)
     raise SystemExit(code if code >= 0 else 128 - code)
 
 

@@ -15,6 +15,7 @@ from capture.errors import say
 from capture.output.processes import Child
 from capture.recording import trace
 from capture.recording.denoising import PIPELINE_MODULE
+from capture.recording.labels import unseen_by_function_modes
 from capture.recording.profiler import Profiler
 from capture.scripts.calls import OutermostCalls
 from capture.scripts.children import pass_on_rank
@@ -87,6 +88,11 @@ class Recorder:
         self._compiled = False  # whether something was compiled in this step
         self._is_compiling = False
 
+    @property
+    def has_lost_session(self) -> bool:
+        """Whether torch has lost a profiler session of the program."""
+        return self._sessions.has_lost
+
     def listen(self) -> None:
         """Begin to observe the program."""
         if not self.profiler.enabled:
@@ -123,6 +129,8 @@ class Recorder:
             self.profiler.__exit__(type(error) if error else None, error, None)
             if self._child:
                 self._child.ends(self.profiler.files.directory)
+        if self._child:
+            sigterm.restore_default()
 
     def end_on_main_thread(self) -> None:
         """Call `end` on the main thread only: torch cannot end a recording on another thread."""
@@ -133,7 +141,6 @@ class Recorder:
         """Reset the state in a fork. `_begin` abandons the recording shared with the parent."""
         if not self._listens:
             return
-        sigterm.forked()
         self._is_fork = True
         if self.profiler.began:
             self._forked_from = self.profiler
@@ -156,7 +163,8 @@ class Recorder:
                 return
             self._busy += 1
             try:
-                callback(*args)
+                with unseen_by_function_modes():
+                    callback(*args)
             except Exception as error:
                 self.has_failed = True
                 say(f"the recording failed: {error}")

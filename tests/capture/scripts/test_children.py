@@ -75,6 +75,29 @@ def test_processes_of_a_program_are_recorded(tmp_path):
     assert f"ranks       0 (the program, 4 steps), {forks}, {others}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        "process = os.fork() or (work(2), sys.exit())[0]; os.waitpid(process, 0)",
+        "process = fork.Process(target=work, args=(2,)); process.start(); process.join()",
+        "with ProcessPoolExecutor(1, fork) as pool: pool.submit(work, 2).result()",
+    ],
+)
+def test_a_fork_that_imports_torch_itself_is_recorded(start, tmp_path):
+    script = (
+        "import multiprocessing, os, sys\nfrom concurrent.futures import ProcessPoolExecutor\n"
+        "fork = multiprocessing.get_context('fork')\n"
+        "def work(calls):\n"
+        "    import torch\n    model = torch.nn.Linear(4, 4)\n"
+        "    for _ in range(calls): model(torch.ones(2, 4))\n"
+        f"{start}\nprint('torch' in sys.modules)\n"
+    )
+    done = run(tmp_path, script)
+
+    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+    assert list(linears(tmp_path / "run").values()) == [2]
+
+
 def test_processes_with_a_rank_keep_it(with_torch, tmp_path):
     """A second job with the same ranks becomes a separate run."""
     script = WORK + (
@@ -226,8 +249,7 @@ def test_killed_processes_leave_the_files_that_they_can(with_torch, tmp_path):
         "    def __len__(self): return 2\n"
         "    def __getitem__(self, n): return model(torch.ones(4)).detach()\n"
         "def waits(queue):\n"
-        "    work(2); queue.put(1)\n"
-        "    while True: time.sleep(0.01)\n"
+        "    work(2); queue.put(1); time.sleep(600)\n"
         "def leaves(queue):\n"
         "    work(2); queue.put(1); queue.close(); queue.join_thread(); os.kill(os.getpid(), 9)\n"
         "if __name__ == '__main__':\n"

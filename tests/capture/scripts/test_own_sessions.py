@@ -26,7 +26,7 @@ def recorded(with_torch, tmp_path) -> Callable[[str], Captured]:
         capture = ("-m", "capture", "run", "--out", "run", "--")
         plain, done = (with_torch(*words, "own.py", cwd=tmp_path) for words in ((), capture))
         assert (plain.returncode, plain.stdout) == (done.returncode, done.stdout), done.stderr
-        return Captured.read(tmp_path / "run")
+        return Captured.read(tmp_path / "run", done)
 
     return run
 
@@ -118,3 +118,37 @@ second.export_chrome_trace("second.json.gz")
     traces = [tmp_path / "run" / f"own-rank0{cycle}.trace.json.gz" for cycle in ("", "-cycle2")]
     assert [linears(trace) for trace in traces] == [1, 2]
     assert json.loads((tmp_path / "first.json").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize(
+    ("script", "kept"),
+    [
+        (
+            """
+with profile(activities=[ProfilerActivity.CPU]):
+    call()
+    with profile(activities=[ProfilerActivity.CPU]): call()
+print("end")
+""",
+            [1],
+        ),
+        (
+            """
+import threading
+own = profile(activities=[ProfilerActivity.CPU])
+own.start(); call()
+thread = threading.Thread(target=own.stop); thread.start(); thread.join()
+print("end")
+""",
+            [],
+        ),
+    ],
+    ids=["inside a session", "stopped by another thread"],
+)
+def test_a_session_that_torch_loses_is_reported(script, kept, recorded, tmp_path):
+    """An export of such a session ends the process by a segmentation fault."""
+    captured = recorded(script)
+
+    assert [linears(trace) for trace in (tmp_path / "run").glob("*.trace.json.gz")] == kept
+    assert captured.finished
+    assert "capture: torch lost a profile of the program" in captured.finished.stderr

@@ -12,9 +12,8 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 def test_an_unmodified_script_is_profiled(tmp_path):
     """Torch is not imported before the script imports it, so the script can configure it."""
     (tmp_path / "mine.py").write_text(
-        "import os, sys\nprint('torch' in sys.modules)\nos.environ['OMP_NUM_THREADS'] = '1'\n"
-        + MODEL
-        + "print(torch.get_num_threads())"
+        "import os, sys\n__builtins__.print('torch' in sys.modules)\n"
+        "os.environ['OMP_NUM_THREADS'] = '1'\n" + MODEL + "print(torch.get_num_threads())"
     )
     token = "hf_abcdefghijklmnopqrstuv"
     command = ["-m", "capture", "run", "--out", "run", "--", "mine.py", "--token", token, "--steps"]
@@ -125,7 +124,7 @@ def test_a_schedule_that_records_no_step_is_an_error(with_torch, tmp_path):
     assert "--profile-wait" in done.stderr.splitlines()[-1]
 
 
-def test_modes_and_tracers_of_the_program_do_not_see_step_labels(with_torch, tmp_path):
+def test_modes_and_tracers_of_the_program_do_not_see_capture(with_torch, tmp_path):
     (tmp_path / "modes.py").write_text(
         "import torch\nfrom torch.fx.experimental.proxy_tensor import make_fx\n"
         "from torch.utils._python_dispatch import TorchDispatchMode\n"
@@ -134,7 +133,11 @@ def test_modes_and_tracers_of_the_program_do_not_see_step_labels(with_torch, tmp
         "        print(op)\n        return op(*args, **(kwargs or {}))\n"
         "torch.manual_seed(0)\n"
         "model, x = torch.nn.Linear(4, 4).requires_grad_(False), torch.ones(2, 4)\n"
+        "class Naming(torch.overrides.TorchFunctionMode):\n"
+        "    def __torch_function__(self, function, types, args=(), kwargs=None):\n"
+        "        print(function.__name__)\n        return function(*args, **(kwargs or {}))\n"
         "def twice(x): return model(x) + model(x)\n"
+        "with Naming(): twice(x)\n"  # the recording begins here
         "print(torch.jit.trace(twice, x).graph)\nprint(make_fx(twice)(x).code)\n"
         "with Printing(): twice(x); twice(x)\n"
     )

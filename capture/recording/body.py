@@ -61,8 +61,11 @@ class Body:
         """Whether the allocator's history is recorded."""
         return self._history is not None
 
-    def begin(self, with_trace: bool, with_step: bool) -> None:
-        """Begin recording; with a trace and `with_step`, also begin the first step."""
+    def begin(self, with_trace: bool, with_step: bool, is_tentative: bool) -> None:
+        """Begin recording; with a trace and `with_step`, also begin the first step.
+
+        A first step that is tentative does not count if a denoising step follows.
+        """
         compilation.remember_all()
         with ExitStack() as around:  # closed in reverse order: the trace first
             if self._history:
@@ -81,12 +84,12 @@ class Body:
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         if with_trace and with_step:
-            self.begin_step()
+            self.begin_step(is_tentative)
 
-    def begin_step(self) -> None:
+    def begin_step(self, is_tentative: bool = False) -> None:
         """Mark the beginning of a step."""
         if self.trace:
-            self.trace.mark(self.steps)
+            self.trace.mark(self.steps, is_tentative)
         self._step_began_ns = time.perf_counter_ns()
 
     def end_step(self) -> None:
@@ -102,6 +105,8 @@ class Body:
     @contextmanager
     def denoising_step(self) -> Iterator[None]:
         """Record the body as a step. A step that is already open ends first."""
+        if self.trace:
+            self.trace.drop_tentative()
         if self.trace and self.trace.is_marked:
             self.end_step()
         self.begin_step()

@@ -123,7 +123,7 @@ class Profiler:
         self._body: Body | None = None
         self._hook_pipelines = hook_pipelines
         self._marks_pipelines = False
-        self._before_pipeline: Callable[[], None] | None = None
+        self._takes_step: Callable[[], bool] = lambda: True
         self._pipelines = ExitStack()
 
     @property
@@ -202,8 +202,11 @@ class Profiler:
         self.begin()
         return self
 
-    def begin(self, with_trace: bool = True) -> None:
-        """Begin the body, as `with` does. Without a trace, only `run.json` is written."""
+    def begin(self, with_trace: bool = True, with_tentative_step: bool = False) -> None:
+        """Begin the body, as `with` does. Without a trace, only `run.json` is written.
+
+        A tentative first step does not count if denoising steps follow.
+        """
         if not self.enabled:
             return
         if with_trace and torch_records() and trace.give_way:
@@ -219,21 +222,27 @@ class Profiler:
         # Denoising steps begin with the pipeline's loop. Time before the loop belongs to no step.
         takes_steps = self._hook_pipelines and self._marks_pipelines
         try:
-            self._body.begin(with_trace, with_step=not takes_steps)
+            with_step = with_tentative_step or not takes_steps
+            self._body.begin(with_trace, with_step, with_tentative_step)
         except BaseException:
             self._unmark_pipelines()
             raise
 
-    def mark_pipelines(self, before: Callable[[], None] | None = None) -> None:
+    def mark_pipelines(
+        self,
+        before_call: Callable[[], None] | None = None,
+        takes_step: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Mark the stages of pipelines from now on, and count denoising steps as steps.
 
-        `begin` does the same. This has no effect until diffusers has been imported. `before` is
-        called before each call and each step, and may begin the body.
+        `begin` does the same. This has no effect until diffusers has been imported. `before_call`
+        is called before each call, and `takes_step` before each denoising step. It returns whether
+        the step counts. Both may begin the body.
         """
         if not self._marks_pipelines and PIPELINE_MODULE in sys.modules:
             self._marks_pipelines = True
-            self._before_pipeline = before
-            stages = Stages(lambda: self._body is not None and self._body.is_ours(), before)
+            self._takes_step = takes_step
+            stages = Stages(lambda: self._body is not None and self._body.is_ours(), before_call)
             self._pipelines.enter_context(stages.of_all_pipelines())
             around_step = self._a_step if self._hook_pipelines else nullcontext
             self._pipelines.enter_context(denoising_steps(around_step, stages.begin_loop))
@@ -310,9 +319,8 @@ class Profiler:
     @contextmanager
     def _a_step(self) -> Iterator[None]:
         """Record the body as a denoising step, if the profiler records this thread."""
-        if self._before_pipeline:
-            self._before_pipeline()
-        if not (self._body and self._body.is_ours()):
+        counts = self._takes_step()
+        if not (counts and self._body and self._body.is_ours()):
             yield
             return
         with self._body.denoising_step():

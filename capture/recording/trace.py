@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from torch.profiler import ProfilerActivity, profile, record_function
 
 
+BEFORE_STEPS = "before the first step"
 AFTER_STEPS = "after the last step"
+TENTATIVE = "capture: perhaps the first step"  # the files have another label
 
 
 class Trace:
@@ -68,7 +70,7 @@ class Trace:
         self._discards = False
         self._steps = 0  # recorded steps of this cycle
         self._steps_ended = 0
-        self._cut_off: str | None = None  # the label of a step that was cut off
+        self._renamed: dict[str, str] = {}  # labels that the files replace by others
         self._steps_before = 0  # number of steps of earlier cycles in `steps_ns`
         self._mark: record_function | None = None
         self.profile = profile(
@@ -111,7 +113,8 @@ class Trace:
         self._is_over = True
         _open.discard(self)
         if self._mark and self._steps_ended and not keeps_step:
-            self._cut_off, self._began_ns = self._mark.name, None
+            self._renamed[self._mark.name] = AFTER_STEPS
+            self._began_ns = None
         self.unmark()
         # A further cycle contains only a step that has just begun.
         self._discards = self._steps == 0 and self.cycles > 0
@@ -153,14 +156,24 @@ class Trace:
         _open.discard(self)
         self._mark = None
 
-    def mark(self, step: int) -> None:
-        """Begin the range that marks the step."""
+    def mark(self, step: int, is_tentative: bool = False) -> None:
+        """Begin the range that marks the step. `drop_tentative` ends a tentative one."""
         from torch.profiler import record_function
 
+        label = f"ProfilerStep#{step}"
+        self._is_tentative = is_tentative
+        if is_tentative:
+            self._renamed[TENTATIVE], label = label, TENTATIVE
         self._began_ns = time.time_ns() if self._schedule.records(step) else None
         with _own_call(), hidden_from_tracers():
-            self._mark = record_function(f"ProfilerStep#{step}")
+            self._mark = record_function(label)
             self._mark.__enter__()  # type: ignore[no-untyped-call]
+
+    def drop_tentative(self) -> None:
+        """End a tentative step, which the trace shows as time before the first step."""
+        if self.is_marked and self._is_tentative:
+            self._renamed[TENTATIVE], self._began_ns = BEFORE_STEPS, None
+            self.unmark()
 
     @property
     def is_marked(self) -> bool:
@@ -213,7 +226,7 @@ class Trace:
             plain = temporary.with_suffix(".json")
             try:
                 profile.export_chrome_trace(str(plain))
-                _pack(plain, temporary, self._cut_off)
+                _pack(plain, temporary, self._renamed)
             finally:
                 plain.unlink(missing_ok=True)
         if self._has_device:
@@ -222,14 +235,16 @@ class Trace:
         self._on_ready(path)
 
 
-def _pack(plain: Path, packed: Path, cut_off: str | None) -> None:
-    """Compress a trace, and rename the label of a step that was cut off."""
-    step, other = f'"{cut_off}"'.encode(), f'"{AFTER_STEPS}"'.encode()
+def _pack(plain: Path, packed: Path, renamed: dict[str, str]) -> None:
+    """Compress a trace, and replace the labels of some steps."""
+    names = [(f'"{old}"'.encode(), f'"{new}"'.encode()) for old, new in renamed.items()]
     with plain.open("rb") as trace, gzip.open(packed, "wb", compresslevel=6) as file:
-        if cut_off:
-            file.writelines(line.replace(step, other) for line in trace)
-        else:
+        if not names:
             shutil.copyfileobj(trace, file)
+        for line in trace:
+            for old, new in names:
+                line = line.replace(old, new)
+            file.write(line)
 
 
 def torch_records() -> bool:

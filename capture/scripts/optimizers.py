@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from capture.recording.code import replaced
@@ -50,8 +51,18 @@ def left(label: Any, error: tuple[Any, Any, Any]) -> None:
     assert _plain
     assert _on_step
     _plain(label, *error)
-    if label.name.startswith(LABEL) and not any(error):
+    if label.name.startswith(LABEL) and not any(error) and not _is_nested(sys._getframe(2)):
         _on_step(sys._getframe(2).f_locals.get("self"))
+
+
+def _is_nested(step: FrameType) -> bool:
+    """Return whether another optimizer's step calls this one, e.g. one that averages weights."""
+    frame = step.f_back
+    while frame:
+        if frame.f_code is step.f_code:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _exit(self: Any, exc_type: Any, exc_value: Any, traceback: Any) -> None:

@@ -152,25 +152,26 @@ class Recorder:
         if not self._has_compiled_functions:
             self._calls.forked()
 
-    def _guarded(self, callback: Callable[..., None]) -> Callable[..., None]:
+    def _guarded(self, callback: Callable[..., Any]) -> Callable[..., Any]:
         """Return `callback` guarded: its errors are reported, and then no callback runs any more.
 
-        It also does nothing in another process.
+        It also does nothing in another process. Then it returns None.
         """
 
-        def guarded(*args: object) -> None:
+        def guarded(*args: object) -> Any:
             if self.has_failed or os.getpid() != self._process:
-                return
+                return None
             self._busy += 1
             try:
                 with unseen_by_function_modes():
-                    callback(*args)
+                    return callback(*args)
             except Exception as error:
                 self.has_failed = True
                 say(f"the recording failed: {error}")
                 self._calls.stop()
             finally:
                 self._busy -= 1
+            return None
 
         return guarded
 
@@ -221,11 +222,17 @@ class Recorder:
         on_end(ends)
 
     def _pipelines_are_there(self) -> None:
-        self.profiler.mark_pipelines(self._guarded(self._begin_on_main_thread))
+        self.profiler.mark_pipelines(
+            self._guarded(self._begin_on_main_thread), self._guarded(self._denoising_begins)
+        )
 
     def _begin_on_main_thread(self) -> None:
         if _is_main_thread():
             self._begin()
+
+    def _denoising_begins(self) -> bool:
+        self._begin_on_main_thread()
+        return _is_main_thread() and self._steps.denoising_begins()
 
     def _begin(self, with_trace: bool = True) -> None:
         if self.profiler.began or self._is_over:
@@ -238,7 +245,7 @@ class Recorder:
             self._forked_from.abandon()
         if with_trace and trace.is_in_use():
             return
-        self.profiler.begin(with_trace)
+        self.profiler.begin(with_trace, with_tentative_step=True)
         if self._is_fork:
             exit_without_destructors()
         if self._child:

@@ -64,32 +64,113 @@ def test_the_optimizer_defines_steps_even_after_earlier_calls(with_torch, tmp_pa
     assert len(captured.run["profiled_step_times_ns"]) == 3
 
 
-@pytest.mark.parametrize(("before", "steps"), [("", 6), ("model(torch.ones(2, 4))", 7)])
-def test_each_denoising_step_is_a_step(before, steps, with_torch, tmp_path):
-    """The test uses a stand-in for diffusers. Work before its import is a separate step."""
+@pytest.mark.parametrize(
+    ("program", "steps"),
+    [
+        pytest.param(
+            "for n in range(3):\n"
+            "    optimizer = torch.optim.SGD(torch.nn.Linear(4, 4).parameters())\n"
+            "    for _ in range(3): optimizer.step()\n",
+            9,
+            id="a new model for each value of a parameter",
+        ),
+        pytest.param(
+            "optimizer = torch.optim.SGD(head.parameters())\n"
+            "for _ in range(3): optimizer.step()\n"
+            "other = torch.optim.SGD([*head.parameters(), *body.parameters()])\n"
+            "for _ in range(4): other.step()\n",
+            7,
+            id="the head first, then everything",
+        ),
+        pytest.param(
+            "optimizer = torch.optim.SGD(head.parameters())\n"
+            "other = torch.optim.SGD(body.parameters())\n"
+            "for _ in range(3):\n    for _ in range(5): other.step()\n    optimizer.step()\n"
+            "for _ in range(16): optimizer.step()\n",
+            15 + 1,
+            id="two that take turns, then one alone",
+        ),
+        pytest.param(
+            "class Averages(torch.optim.Optimizer):\n"
+            "    def __init__(self, inner):\n"
+            "        self.inner = inner\n        super().__init__(inner.param_groups, {})\n"
+            "    def step(self): self.inner.step()\n"
+            "optimizer = Averages(torch.optim.SGD(head.parameters()))\n"
+            "for _ in range(3): optimizer.step()\n",
+            3,
+            id="one around another",
+        ),
+    ],
+)
+def test_one_optimizer_at_a_time_defines_steps(program, steps, with_torch, tmp_path):
+    (tmp_path / "trains.py").write_text(
+        "import torch\nhead, body = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)\n"
+        f"head(torch.ones(2, 4))\n{program}"
+    )
+    schedule = ("--profile-warmup", "0", "--profile-active", "99")
+    capture = ("-m", "capture", "run", *schedule, "--out", "run", "--")
+    done = with_torch(*capture, "trains.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    captured = Captured.read(tmp_path / "run")
+    assert captured.run["steps_from"] == "optimizer"
+    assert captured.steps == [f"ProfilerStep#{number}" for number in range(steps)]
+    assert len(captured.run["profiled_step_times_ns"]) == steps
+
+
+PIPELINE = """
+import torch
+model = torch.nn.Linear(4, 4)
+{before}
+from diffusers.pipelines.pipeline_utils import DiffusionPipeline
+class Pipeline(DiffusionPipeline):
+    def __init__(self): self.unet, self.encoder = model, torch.nn.Linear(4, 4)
+    def {call}(self, x):
+        self.encoder(self.encoder(x))
+        for _ in {steps}: x = self.unet(x)
+pipeline = Pipeline()
+for _ in range(2):
+    {train}
+    pipeline.{call}(torch.ones(2, 4))
+"""
+BAR = "self.progress_bar(range(3))"
+MAKE, TRAIN = (
+    "optimizer = torch.optim.SGD(model.parameters())",
+    "model(torch.ones(4)); optimizer.step()",
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "source", "steps"),
+    [
+        ({"steps": BAR}, "denoising", 6),
+        ({"steps": BAR, "before": "model(torch.ones(2, 4))"}, "denoising", 6),
+        ({"steps": BAR, "call": "generate"}, "denoising", 6),
+        ({"steps": "range(3)"}, "calls", 6),
+        ({"steps": BAR, "before": MAKE, "train": TRAIN}, "optimizer", 2),
+    ],
+    ids=["pipeline", "after a call", "without a call", "without a bar", "in a training"],
+)
+def test_each_denoising_step_is_a_step(program, source, steps, with_torch, tmp_path):
+    """The test uses a stand-in for diffusers."""
     module = tmp_path / "diffusers" / "pipelines" / "pipeline_utils.py"
     module.parent.mkdir(parents=True)
     for folder in (module.parent, module.parent.parent):
         (folder / "__init__.py").touch()
     module.write_text(
-        "class DiffusionPipeline:\n"
-        "    def progress_bar(self, iterable): return iterable\n"
-        "    def __call__(self, model, x):\n"
-        "        for _ in self.progress_bar(range(3)): x = model(x)\n"
+        "class DiffusionPipeline:\n    def progress_bar(self, iterable): return iterable\n"
     )
-    (tmp_path / "late.py").write_text(
-        f"import torch\nmodel = torch.nn.Linear(4, 4)\n{before}\n"
-        "from diffusers.pipelines.pipeline_utils import DiffusionPipeline\n"
-        "for _ in range(2): DiffusionPipeline()(model, torch.ones(2, 4))\n"
-    )
+    parts = {"before": "", "call": "__call__", "train": ""} | program
+    (tmp_path / "late.py").write_text(PIPELINE.format(**parts))
     done = with_torch("-m", "capture", "run", "--out", "run", "--", "late.py", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     captured = Captured.read(tmp_path / "run")
+    assert captured.run["steps_from"] == source
     assert captured.steps == [f"ProfilerStep#{number}" for number in range(steps)]
-    assert len(captured.named("pipeline: DiffusionPipeline")) == 2
-    assert len(captured.named("aten::linear")) == steps
-    assert captured.run["steps_from"] == "denoising"
+    assert len(captured.run["profiled_step_times_ns"]) == steps
+    calls = 0 if "call" in program else 2
+    assert len(captured.named("pipeline: Pipeline")) == calls
 
 
 def test_a_capture_profiler_in_the_program_takes_over(with_torch, tmp_path):

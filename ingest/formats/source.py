@@ -9,7 +9,7 @@ from ingest.units import as_utf8, counted
 if TYPE_CHECKING:
     from ingest.formats.registry import Format
 
-HIDDEN = ("coded_warnings", "format", "metadata", "process")
+HIDDEN = ("coded_warnings", "format", "framework", "metadata", "process")
 
 
 class SourceWarning(NamedTuple):
@@ -26,7 +26,8 @@ class Source:
     A file that holds several processes has a source for each. `process` is then its label; the
     sizes of all but the first are None.
 
-    `format` is None if the file holds no profile. If the status is `failed` or `truncated`, the
+    `format` is None if the file holds no profile. `framework` is the framework that wrote the file
+    if it is not that of the format. If the status is `failed` or `truncated`, the
     first warning with the code `unreadable` or `truncated` is the reason.
     """
 
@@ -48,6 +49,7 @@ class Source:
     metadata: dict[str, Any] = field(default_factory=dict)
     process: str | None = None
     seconds: float | None = None
+    framework: str = ""
 
     def warn(self, code: str, message: str) -> None:
         """Add a warning."""

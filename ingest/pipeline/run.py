@@ -250,7 +250,11 @@ def _fill_run(
 
 def _framework(sources: list[Source]) -> str:
     """Return the names of the frameworks that wrote the profiles."""
-    names = {source.format.framework for source in sources if source.is_profile and source.format}
+    names = {
+        source.framework or source.format.framework
+        for source in sources
+        if source.is_profile and source.format
+    }
     return ", ".join(sorted(names))
 
 

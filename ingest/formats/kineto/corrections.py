@@ -22,6 +22,10 @@ def correct(connection: duckdb.DuckDBPyConnection, source: Source) -> list[Conte
     if any(each.begins for each in contents):
         _pair_begins(connection, source)
         contents = contents_of(connection, source.source_id)
+    if any(each.is_megengine for each in contents):
+        source.framework = "megengine"
+        connection.execute(sql.query("name_megengine_events"), {"source_id": source.source_id})
+        contents = contents_of(connection, source.source_id)
     if uncategorised := sum(each.uncategorised for each in contents):
         _name_categories(connection, source, uncategorised)
         contents = contents_of(connection, source.source_id)

@@ -123,7 +123,7 @@ class MemorySnapshot:
 
     def _take(self, value: Any) -> None:
         """Read everything except the events from the value of the pickle."""
-        if type(value) is list:
+        if type(value) is list and not any(map(_holds_snapshot, value)):
             value = {SEGMENTS: value}
         if type(value) is dict and value and all(type(key) is int for key in value):
             raise ProfileError(
@@ -132,7 +132,7 @@ class MemorySnapshot:
                 "adds them to a trace"
             )
         if type(value) is not dict or not {SEGMENTS, TRACES} & value.keys():
-            raise ProfileError(f"not a memory snapshot: it has neither {SEGMENTS} nor {TRACES}")
+            raise ProfileError(_why_not(value))
         for number, trace in enumerate(listed(value, TRACES)):
             if type(trace) is not list:
                 raise ProfileError(f"{TRACES}[{number}]: {kind(trace)}, not a list")
@@ -152,6 +152,27 @@ class MemorySnapshot:
             allocations = counted(past, "earlier allocation")
             message = f"{allocations} in the history of blocks not read"
             self.warnings.append(SourceWarning("block_history_not_read", message))
+
+
+def _holds_snapshot(value: Any) -> bool:
+    """Return whether a value is not a snapshot, but has one under a key."""
+    return (
+        type(value) is dict
+        and not {SEGMENTS, TRACES} & value.keys()
+        and any(type(each) is dict and {SEGMENTS, TRACES} & each.keys() for each in value.values())
+    )
+
+
+def _why_not(value: Any) -> str:
+    """Return why a value is not a snapshot, with the keys that it has."""
+    why = f"not a memory snapshot: it has neither {SEGMENTS} nor {TRACES}"
+    items = value if type(value) is list else [value]
+    keys = dict.fromkeys(str(key)[:40] for each in items if type(each) is dict for key in each)
+    if keys:
+        why += f", but the keys {', '.join([*keys][:10])}"
+    if any(map(_holds_snapshot, items)):
+        why += "; write the snapshot under such a key with `pickle.dump` into a file of its own"
+    return why
 
 
 def listed(value: dict[Any, Any], key: str) -> list[Any]:

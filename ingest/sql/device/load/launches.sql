@@ -3,7 +3,7 @@
 -- Materialised: several relations read it.
 --
 -- Launches are found by correlation, then by flow, then by External id. An External id names only
--- the operator, and so does a flow that begins at an operator: then its start counts as the launch.
+-- the operator, and so does a flow that begins in an operator: then its start counts as the launch.
 -- Correlations, External ids and flows are numbers within a process: if several processes of a file
 -- have one, the launch is unknown.
 WITH
@@ -87,18 +87,26 @@ linked AS (
     SELECT event_id, launch_id, 'flow' AS link FROM by_flow
 ),
 
--- Of operators that begin at the same time, the shortest is the innermost.
+-- The last operator that began, if it has not ended. Of operators that begin at the same time, the
+-- shortest is the innermost.
+last_began AS (
+    SELECT
+        source_id, pid, tid, start_ns, arg_min((event_id, dur_ns), (dur_ns, -event_id)) AS op
+    FROM host_ops
+    GROUP BY ALL
+),
+
 by_flow_of_op AS (
-    SELECT arrivals.event_id, arg_min(op.event_id, (op.dur_ns, -op.event_id)) AS op_id
+    SELECT arrivals.event_id, last_began.op[1] AS op_id
     FROM arrivals
     ANTI JOIN linked ON arrivals.event_id = linked.event_id
-    INNER JOIN host_ops AS op
+    ASOF JOIN last_began
         ON
-            arrivals.source_id = op.source_id
-            AND arrivals.pid = op.pid
-            AND arrivals.tid = op.tid
-            AND arrivals.time_ns = op.start_ns
-    GROUP BY arrivals.event_id
+            arrivals.source_id = last_began.source_id
+            AND arrivals.pid = last_began.pid
+            AND arrivals.tid = last_began.tid
+            AND arrivals.time_ns >= last_began.start_ns
+    WHERE arrivals.time_ns < last_began.start_ns + greatest(last_began.op[2], 1)
 ),
 
 by_external_id AS (

@@ -1,5 +1,5 @@
 -- The memory of each device before its first action. If a trace has no totals, this is a lower
--- bound. If a snapshot has no segments, the reserved memory is not known.
+-- bound.
 -- One row: a device in an input file.
 -- Materialised: several relations read it.
 WITH
@@ -23,7 +23,6 @@ curves AS (
     SELECT
         device_id,
         arg_max(reserved_bytes, ordinal) AS end_reserved_bytes,
-        max(abs(reserved_bytes)) > 0 AS has_segments,
         min(allocated_bytes) AS least_allocated_bytes
     FROM memory_curves
     GROUP BY device_id
@@ -50,8 +49,7 @@ SELECT
     END::BIGINT AS allocated_bytes,
     CASE
         WHEN devices.origin <> 'snapshot' THEN recorded.reserved_bytes
-        WHEN segments.reserved_bytes IS NOT NULL OR curves.has_segments
-            THEN coalesce(segments.reserved_bytes, 0) - coalesce(curves.end_reserved_bytes, 0)
+        ELSE coalesce(segments.reserved_bytes, 0) - coalesce(curves.end_reserved_bytes, 0)
     END::BIGINT AS reserved_bytes
 FROM memory_devices AS devices
 LEFT JOIN allocations ON devices.device_id = allocations.device_id

@@ -16,7 +16,26 @@
 -- stream         stream that the range was allocated for
 -- pool           ids of the private pool, if known; (0, 0) is the common pool
 -- is_expandable  whether the range is part of a segment that can grow
+-- page_bytes     size of the pages of the segment (`memory_segments.page_bytes`), bytes; null if it
+--                is not expandable. If the segment was released before the end, the size of the
+--                range shows which of the two sizes it is
 -- stack_id       stack that made the allocator request the range (`stacks.stack_id`)
+WITH
+held_in_segment AS (
+    SELECT
+        held.*,
+        segment.stream AS segment_stream,
+        segment.pool AS segment_pool,
+        segment.kind AS segment_kind,
+        held.address < segment.address + segment.bytes::UBIGINT AS is_in_segment
+    FROM reservations AS held
+    ASOF LEFT JOIN staged_segments AS segment
+        ON
+            held.source_id = segment.source_id
+            AND held.device_label = segment.device_label
+            AND held.address >= segment.address
+)
+
 SELECT
     held.source_id,
     sources.rank,
@@ -26,17 +45,21 @@ SELECT
     held.bytes,
     held.alloc_ordinal,
     held.free_ordinal,
-    coalesce(held.stream, segment.stream) AS stream,
-    coalesce(
-        held.pool,
-        CASE WHEN held.address < segment.address + segment.bytes::UBIGINT THEN segment.pool END
-    ) AS pool,
+    coalesce(held.stream, held.segment_stream) AS stream,
+    coalesce(held.pool, CASE WHEN held.is_in_segment THEN held.segment_pool END) AS pool,
     held.is_expandable,
+    CASE
+        WHEN held.is_expandable
+            THEN segment_page_bytes(
+                CASE
+                    WHEN held.is_in_segment THEN held.segment_kind
+                    WHEN held.bytes % segment_page_bytes('large', settings.settings) > 0
+                        THEN 'small'
+                END,
+                settings.settings
+            )
+    END AS page_bytes,
     held.stack_id
-FROM reservations AS held
+FROM held_in_segment AS held
 INNER JOIN staged_sources AS sources USING (source_id)
-ASOF LEFT JOIN staged_segments AS segment
-    ON
-        held.source_id = segment.source_id
-        AND held.device_label = segment.device_label
-        AND held.address >= segment.address;
+LEFT JOIN staged_settings AS settings USING (source_id);

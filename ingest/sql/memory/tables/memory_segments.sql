@@ -16,6 +16,8 @@
 -- kind             small or large
 -- pool             ids of the private pool; (0, 0) is the common pool; null in old files
 -- is_expandable    whether the segment can grow; null in old files
+-- page_bytes       size of the pages that the allocator can give back to the device while the
+--                  segment is in use, bytes; null if the segment is not expandable
 -- stack_id         stack that made the allocator request the segment (`stacks.stack_id`); null if
 --                  none was recorded
 SELECT
@@ -33,6 +35,9 @@ SELECT
     segment.kind,
     segment.pool,
     segment.is_expandable,
+    CASE WHEN segment.is_expandable THEN segment_page_bytes(segment.kind, settings.settings) END
+        AS page_bytes,
     segment.stack_id
 FROM staged_segments AS segment
-INNER JOIN staged_sources AS sources USING (source_id);
+INNER JOIN staged_sources AS sources USING (source_id)
+LEFT JOIN staged_settings AS settings USING (source_id);

@@ -15,8 +15,9 @@
 -- bytes             memory held by the allocator, bytes
 -- active_bytes      bytes in blocks that are in use or have a pending free
 -- inactive_bytes    bytes in blocks that are not in use
--- stranded_bytes    inactive bytes in segments that also hold active blocks, and so cannot be
---                   released
+-- stranded_bytes    inactive bytes that cannot be released, because their segment also holds active
+--                   blocks. Whole pages of an expandable segment can be released
+--                   (`memory_segments.page_bytes`)
 -- rounding_bytes    active bytes that were not requested, but added when sizes were rounded up
 -- largest_inactive_bytes  size of the largest inactive block, bytes
 -- inactive_percent  inactive bytes as a share of the held bytes, 0 to 100
@@ -36,7 +37,15 @@ segments AS (
         sum(block.bytes - block.requested_bytes) FILTER (WHERE block.state <> 'inactive')
             AS rounding_bytes,
         coalesce(max(block.bytes) FILTER (WHERE block.state = 'inactive'), 0)
-            AS largest_inactive_bytes
+            AS largest_inactive_bytes,
+        coalesce(
+            sum(
+                block.bytes - whole_page_bytes(
+                    (block.address - segment.address)::BIGINT, block.bytes, segment.page_bytes
+                )
+            ) FILTER (WHERE block.state = 'inactive'),
+            0
+        ) AS inactive_rest_bytes
     FROM memory_segments AS segment
     LEFT JOIN memory_blocks AS block
         ON
@@ -70,7 +79,8 @@ SELECT
     sum(bytes)::BIGINT AS bytes,
     sum(active_bytes)::BIGINT AS active_bytes,
     sum(inactive_bytes)::BIGINT AS inactive_bytes,
-    coalesce(sum(inactive_bytes) FILTER (WHERE active_bytes > 0), 0)::BIGINT AS stranded_bytes,
+    coalesce(sum(inactive_rest_bytes) FILTER (WHERE active_bytes > 0), 0)::BIGINT
+        AS stranded_bytes,
     sum(rounding_bytes)::BIGINT AS rounding_bytes,
     max(largest_inactive_bytes)::BIGINT AS largest_inactive_bytes,
     100.0 * sum(inactive_bytes) / nullif(sum(bytes), 0) AS inactive_percent

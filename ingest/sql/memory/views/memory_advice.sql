@@ -10,8 +10,8 @@
 -- rank            rank of the process
 -- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device          number of the device; null for the CPU
--- kind            fragmentation: free memory in segments that also hold allocations (stranded, as
---                 in `memory_map`), at the first out-of-memory error, or else at the peak.
+-- kind            fragmentation: free memory between allocations that cannot be released (stranded,
+--                 as in `memory_map`), at the first out-of-memory error, or else at the peak.
 --                 expandable_segments: the same memory, if the snapshot records that expandable
 --                 segments are off. largest_owners: the three owners that hold the most at the
 --                 peak, as in `memory_by_owner`. leak: the memory left by lines of code that are
@@ -69,8 +69,12 @@ segments AS (
         device_type,
         device,
         sum(bytes) AS bytes,
-        coalesce(sum(bytes) FILTER (WHERE state = 'free'), 0) AS free_bytes,
-        bool_or(state <> 'free') AS is_in_use
+        CASE
+            WHEN bool_or(state <> 'free')
+                THEN sum(
+                    bytes - whole_page_bytes((address - segment_address)::BIGINT, bytes, page_bytes)
+                ) FILTER (WHERE state = 'free')
+        END AS stranded_bytes
     FROM memory_layout_at('replayed_moments')
     GROUP BY run_id, source_id, device_type, device, segment_address
     UNION ALL
@@ -80,8 +84,7 @@ segments AS (
         moment.device_type,
         moment.device,
         segment.bytes,
-        segment.inactive_bytes AS free_bytes,
-        segment.active_bytes > 0 AS is_in_use
+        segment.stranded_bytes
     FROM tight_moments AS moment
     INNER JOIN fragmentation AS segment
         ON
@@ -99,8 +102,8 @@ stranded AS (
         device_type,
         device,
         sum(bytes) AS reserved_bytes,
-        coalesce(sum(free_bytes) FILTER (WHERE is_in_use), 0) AS bytes,
-        count(*) FILTER (WHERE is_in_use AND free_bytes > 0) AS segments
+        coalesce(sum(stranded_bytes), 0) AS bytes,
+        count(*) FILTER (WHERE stranded_bytes > 0) AS segments
     FROM segments
     GROUP BY run_id, source_id, device_type, device
 ),

@@ -11,6 +11,8 @@
 -- ordinal          the moment (`memory_timeline.ordinal`)
 -- segment_address  start address of the segment
 -- segment_bytes    size of the segment, bytes
+-- page_bytes       size of the segment's pages (`memory_segments.page_bytes`), bytes; null if it is
+--                  not expandable
 -- address          start address of the block
 -- bytes            size of the block, bytes
 -- state            allocated, pending if a free had been requested, or free
@@ -31,6 +33,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             moment.ordinal,
             held.address,
             held.address + held.bytes::UBIGINT AS until_address,
+            held.page_bytes,
             held.is_expandable
             AND lag(held.is_expandable) OVER in_space
             AND lag(held.address + held.bytes::UBIGINT) OVER in_space = held.address AS continues
@@ -73,7 +76,8 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             device,
             ordinal,
             min(address) AS address,
-            max(until_address) AS until_address
+            max(until_address) AS until_address,
+            min(page_bytes) AS page_bytes
         FROM numbered
         GROUP BY run_id, source_id, device_type, device, ordinal, segment
     ),
@@ -109,7 +113,8 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         SELECT
             used.*,
             segments.address AS segment_address,
-            segments.until_address AS segment_until
+            segments.until_address AS segment_until,
+            segments.page_bytes
         FROM used
         ASOF INNER JOIN segments
             ON
@@ -134,6 +139,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             ordinal,
             address AS segment_address,
             until_address AS segment_until,
+            page_bytes,
             address,
             0 AS bytes
         FROM segments
@@ -161,6 +167,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             ordinal,
             segment_address,
             (segment_until - segment_address)::BIGINT AS segment_bytes,
+            page_bytes,
             unnest([
                 struct_pack(
                     address := address,
@@ -188,6 +195,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         ordinal,
         segment_address,
         segment_bytes,
+        page_bytes,
         block.address,
         block.bytes,
         block.state,

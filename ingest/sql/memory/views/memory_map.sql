@@ -16,8 +16,9 @@
 -- segment_bytes    size of the segment, bytes
 -- offset_bytes     distance from the segment's start to the block, bytes
 -- bytes            size of the block, bytes
--- state            allocated; pending; stranded: free memory in a segment that holds allocations;
---                  free: memory in a segment without allocations, which can be released
+-- state            allocated; pending; free: memory that can be released, because its segment holds
+--                  no allocations, or because it is a whole page of an expandable segment;
+--                  stranded: other free memory
 -- blocks           number of blocks that were merged; 1 for a single block
 -- user_frame       line of the user's code that allocated it; null for merged blocks
 -- is_replayed      whether the block was replayed from the actions
@@ -49,6 +50,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
             moment.*,
             segment.address AS segment_address,
             segment.bytes AS segment_bytes,
+            segment.page_bytes,
             block.address,
             block.bytes,
             CASE block.state
@@ -94,20 +96,15 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
         GROUP BY run_id, source_id, device_type, device, ordinal, segment_address
     ),
 
-    ranked AS (
+    paged AS (
         SELECT
             blocks.*,
             segments.segment_ordinal,
-            if(blocks.state = 'free' AND segments.is_in_use, 'stranded', blocks.state) AS part,
-            row_number() OVER (
-                PARTITION BY
-                    blocks.run_id,
-                    blocks.source_id,
-                    blocks.device_type,
-                    blocks.device,
-                    blocks.ordinal
-                ORDER BY blocks.bytes DESC, blocks.address
-            ) <= most_blocks AS is_single
+            blocks.state = 'free' AND segments.is_in_use AS is_between,
+            (blocks.address - blocks.segment_address)::BIGINT AS block_offset,
+            whole_page_bytes(block_offset, blocks.bytes, blocks.page_bytes) AS paged_bytes,
+            if(paged_bytes > 0, -block_offset % blocks.page_bytes, 0) AS modulo_page,
+            if(modulo_page < 0, modulo_page + blocks.page_bytes, modulo_page) AS before_page_bytes
         FROM blocks
         INNER JOIN segments
             ON
@@ -118,6 +115,56 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
                 AND blocks.ordinal = segments.ordinal
                 AND blocks.segment_address = segments.segment_address
         WHERE segments.segment_ordinal <= most_segments
+    ),
+
+    -- Free memory between allocations of an expandable segment has up to three parts: the rest of a
+    -- page, whole pages, and the beginning of another page.
+    parts AS (
+        SELECT
+            * EXCLUDE (
+                address, bytes, state, is_between, block_offset, paged_bytes, modulo_page,
+                before_page_bytes
+            ),
+            unnest(CASE
+                WHEN NOT is_between
+                    THEN [struct_pack(address := address, bytes := bytes, part := state)]
+                ELSE list_filter(
+                    [
+                        struct_pack(
+                            address := address,
+                            bytes := if(paged_bytes > 0, before_page_bytes, bytes),
+                            part := 'stranded'
+                        ),
+                        struct_pack(
+                            address := address + before_page_bytes::UBIGINT,
+                            bytes := paged_bytes,
+                            part := 'free'
+                        ),
+                        struct_pack(
+                            address := address + (before_page_bytes + paged_bytes)::UBIGINT,
+                            bytes := if(
+                                paged_bytes > 0, bytes - before_page_bytes - paged_bytes, 0
+                            ),
+                            part := 'stranded'
+                        )
+                    ],
+                    LAMBDA each: each.bytes > 0
+                )
+            END) AS piece
+        FROM paged
+    ),
+
+    ranked AS (
+        SELECT
+            * EXCLUDE (piece),
+            piece.address,
+            piece.bytes,
+            piece.part,
+            row_number() OVER (
+                PARTITION BY run_id, source_id, device_type, device, ordinal
+                ORDER BY piece.bytes DESC, piece.address
+            ) <= most_blocks AS is_single
+        FROM parts
     ),
 
     neighbours AS (

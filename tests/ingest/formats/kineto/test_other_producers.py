@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import duckdb
 import pytest
 
 import ingest
@@ -30,7 +31,7 @@ def named(process: str, pid: int) -> Event:
     return {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": process}}
 
 
-def kernels(found: Relations) -> list[tuple[Any, ...]]:
+def kernels(found: Relations | duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     """Return name, operator, device, stream and duration (ns) of each kernel, by name."""
     query = "SELECT name, op, device, stream, dur_ns FROM kernels ORDER BY name"
     return found.sql(query).fetchall()
@@ -241,3 +242,35 @@ def test_events_that_no_ranking_shows_are_named(
     shown = command("top", run).out
     assert "2 events of category odd" in shown
     assert "1 event of category (no category)" in shown
+
+
+def test_a_timeline_of_megengine_has_operators_and_kernels(traces: Traces) -> None:
+    """MegEngine's Python profiler writes begins and ends, most of them without a category."""
+
+    def node(tid: int, name: str) -> Event:
+        return {"ph": "M", "name": "thread_name", "pid": 7, "tid": tid, "args": {"name": name}}
+
+    def at(phase: str, ts: float, tid: int = 1, **more: Any) -> Event:
+        return {"ph": phase, "name": "Conv", "ts": ts, "pid": 7, "tid": tid, **more}
+
+    launch = {"cat": "KernelLaunch", "id": 1}
+    run = traces.add(
+        [
+            node(1, "MegEngine worker"),
+            node(9, "gpu2:1"),
+            at("B", 100.5),
+            at("s", 101.5, **launch),
+            at("B", 110.5, 9, cat="Kernel"),
+            at("f", 110.5, 9, bp="e", **launch),
+            at("E", 103.5, args={"shape": "1,3"}),
+            at("E", 150.5, 9, cat="Kernel"),
+            at("B", 200),
+            at("E", 201),
+        ]
+    )
+
+    operators = run.sql("SELECT name, dur_ns, device_ns FROM ops ORDER BY start_ns")
+    assert operators.fetchall() == [("Conv", 3_000, 40_000), ("Conv", 1_000, 0)]
+    assert kernels(run) == [("Conv", "Conv", 2, 1, 40_000)]
+    assert run.sql("SELECT framework FROM runs").fetchall() == [("megengine",)]
+    assert run.sql("SELECT warnings FROM sources").fetchall() == [([],)]

@@ -213,6 +213,13 @@ def test_annotations_of_cuda_graphs_are_named(read: Read) -> None:
         read(pickle.dumps(annotations))
 
 
+@pytest.mark.parametrize("in_list", [False, True])
+def test_snapshots_under_other_keys_are_refused_with_the_keys(read: Read, in_list: bool) -> None:
+    held = {"snapshot": {"segments": [], "device_traces": []}, "step": 3}
+    with pytest.raises(ProfileError, match="the keys snapshot, step; write the snapshot under"):
+        read(pickle.dumps([held, held] if in_list else held))
+
+
 def test_the_size_of_a_pickle_is_limited(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     content = pickle.dumps(many(1, 2000), 4)
     monkeypatch.setenv("TRACEHOUSE_MAX_SNAPSHOT_BYTES", "100000")

@@ -629,9 +629,63 @@ def test_impossible_segments_fail_only_their_file(memory, address, size):
     ]  # fmt: skip
 
 
-def test_reserved_memory_is_not_known_without_segments(memory):
+def test_a_device_without_segments_holds_no_memory(memory):
     connection = memory.of(event("alloc", 0x1000, 5))
-    assert rows(connection, "SELECT peak_bytes, peak_reserved_bytes FROM memory_peak") == [
-        (5, None)
-    ]
-    assert rows(connection, "SELECT warnings FROM sources") == [([],)]
+    assert rows(connection, "SELECT peak_bytes, peak_reserved_bytes FROM memory_peak") == [(5, 0)]
+    [(codes,)] = rows(connection, "SELECT warning_codes FROM sources")
+    assert "memory_over_reserved" in codes
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        # 1 MiB is in use and 999 are free: 49 whole pages of 20 MiB, and 19 MiB before them.
+        ({"is_expandable": True}, [(0, 1, "allocated"), (1, 19, "stranded"), (20, 980, "free")]),
+        ({"is_expandable": False}, [(0, 1, "allocated"), (1, 999, "stranded")]),
+        (
+            {"is_expandable": True, "segment_type": "small"},
+            [(0, 1, "allocated"), (1, 1, "stranded"), (2, 998, "free")],
+        ),
+        (
+            {"is_expandable": True, "config": "large_segment_size_mb:64"},
+            [
+                (0, 1, "allocated"),
+                (1, 63, "stranded"),
+                (64, 896, "free"),
+                (960, 40, "stranded"),
+            ],
+        ),
+    ],
+    ids=["large", "not expandable", "small", "own page size"],
+)
+@pytest.mark.parametrize("is_replayed", [False, True])
+def test_whole_pages_of_an_expandable_segment_are_not_stranded(more, expected, is_replayed, memory):
+    """After the last action, blocks are those of the snapshot. Before it, they are replayed."""
+    fields = {key: value for key, value in more.items() if key != "config"}
+    base = 0x7F0000000000
+    blocks = [("active_allocated", MIB, MIB), ("inactive", 999 * MIB, 0)]
+    other = event("alloc", base + (1 << 40), 1), event("free_completed", base + (1 << 40), 1)
+    connection = memory.of(
+        *(other if is_replayed else ()),
+        segments=[segment(base, *blocks, **fields)],
+        allocator_settings={"PYTORCH_CUDA_ALLOC_CONF": more.get("config", "")},
+    )
+
+    moment = "(SELECT * FROM memory_timeline WHERE ordinal = -1)"
+    connection.sql(f"CREATE TEMP VIEW moments AS FROM {moment}")
+    found = rows(
+        connection,
+        "SELECT offset_bytes // 1048576, bytes // 1048576, state "
+        "FROM memory_map('moments', 9, 99) ORDER BY offset_bytes",
+    )
+    assert found == expected
+    stranded = sum(bytes for _, bytes, state in expected if state == "stranded")
+    assert (
+        rows(connection, "SELECT stranded_bytes // 1048576 FROM fragmentation") == [(stranded,)] * 3
+    )
+    assert rows(
+        connection, "SELECT bytes // 1048576 FROM memory_advice WHERE kind = 'fragmentation'"
+    ) == [(stranded,)]

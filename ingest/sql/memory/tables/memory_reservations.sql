@@ -16,8 +16,8 @@
 -- stream         stream that the range was allocated for
 -- pool           ids of the private pool, if known; (0, 0) is the common pool
 -- is_expandable  whether the range is part of a segment that can grow
--- page_bytes     size of the pages of the segment (`memory_segments.page_bytes`), bytes; null if it
---                is not expandable. If the segment was released before the end, the size of the
+-- page_bytes     size of the pages that can be released while the segment is in use, bytes; null if
+--                it is not expandable. If the segment was released before the end, the size of the
 --                range shows which of the two sizes it is
 -- stack_id       stack that made the allocator request the range (`stacks.stack_id`)
 WITH

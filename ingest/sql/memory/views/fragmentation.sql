@@ -17,7 +17,6 @@
 -- inactive_bytes    bytes in blocks that are not in use
 -- stranded_bytes    inactive bytes that cannot be released, because their segment also holds active
 --                   blocks. Whole pages of an expandable segment can be released
---                   (`memory_segments.page_bytes`)
 -- rounding_bytes    active bytes that were not requested, but added when sizes were rounded up
 -- largest_inactive_bytes  size of the largest inactive block, bytes
 -- inactive_percent  inactive bytes as a share of the held bytes, 0 to 100

@@ -11,8 +11,8 @@
 -- ordinal          the moment (`memory_timeline.ordinal`)
 -- segment_address  start address of the segment
 -- segment_bytes    size of the segment, bytes
--- page_bytes       size of the segment's pages (`memory_segments.page_bytes`), bytes; null if it is
---                  not expandable
+-- page_bytes       size of the pages that can be released while the segment is in use, bytes; null
+--                  if it is not expandable
 -- address          start address of the block
 -- bytes            size of the block, bytes
 -- state            allocated, pending if a free had been requested, or free

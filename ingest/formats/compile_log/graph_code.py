@@ -22,6 +22,7 @@ SIGNS = {
     "<": "lt", ">": "gt", "<=": "le", ">=": "ge", "==": "eq", "!=": "ne",
 }  # fmt: skip
 HANDLE = re.compile(r"^\s*(?:#|//) \[Provenance debug handles\] (.+):(\d+)\s*$", re.MULTILINE)
+STATEMENT = re.compile(r"^[ \t]+(?:\w+ = )?([A-Za-z_][\w.]*?)(?:\.run)?\(", re.MULTILINE)
 AOT_ID = re.compile(r"(?:#|//) AOT ID: \[?'?(\w+)")
 
 
@@ -78,6 +79,11 @@ def _target(expression: str, names: set[str]) -> str | None:
 def handles(code: str) -> dict[int, str]:
     """Return the kernels that generated code calls, by call number, if the code records them."""
     return {int(ordinal): kernel for kernel, ordinal in HANDLE.findall(code)}
+
+
+def called_functions(code: str) -> list[str]:
+    """Return the functions that the statements of generated code call, in order."""
+    return STATEMENT.findall(code)
 
 
 def aot_id(code: str) -> str | None:

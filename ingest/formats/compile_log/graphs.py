@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ingest.formats.compile_log.graph_code import Node, aot_id, handles, nodes
+from ingest.formats.compile_log.graph_code import Node, aot_id, called_functions, handles, nodes
 from ingest.formats.compile_log.reader import Record
 
 PROGRAMS = {"dynamo_output_graph", "before_pre_grad_graph"}
-PARTS = {  # in the order in which torch logs them
+PARTS = {  # in the order in which torch logs them; torch of mid 2025 logs 3 and 4 last
     "inductor_post_grad_graph": 1,
     "inductor_output_code": 2,
     "inductor_provenance_tracking_node_mappings": 3,
@@ -31,12 +31,19 @@ class Graph:
     program: list[Node]
     lowered: list[Node] = field(default_factory=list)
     origins: dict[str, list[str]] = field(default_factory=dict)
+    called: list[str] = field(default_factory=list)
     kernels: dict[int, str] = field(default_factory=dict)
     aten_nodes: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     stacks: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     key: str | None = None
     aot_id: str | None = None
     last_part: int = 0
+
+    def is_over(self, part: int) -> bool:
+        """Return whether this part belongs to another graph."""
+        if self.last_part == 5 and part in (3, 4):
+            return bool(self.aten_nodes if part == 3 else self.stacks)
+        return part <= self.last_part
 
     def calls(self) -> Iterator[tuple[int, str, list[str], list[str]]]:
         """Yield the kernel calls: ordinal, kernel, lowered nodes and stacks."""
@@ -60,7 +67,7 @@ class Graphs:
             return None
         part = PARTS[record.name]
         graph, done = self._open.get(record.compile_id), None
-        if graph is None or part <= graph.last_part or record.attempt != graph.attempt:
+        if graph is None or graph.is_over(part) or record.attempt != graph.attempt:
             done = graph
             program = self._programs.pop(record.compile_id, [])
             graph = Graph(record.ordinal, record.compile_id, record.attempt, program)
@@ -84,13 +91,14 @@ class Graphs:
         elif record.name == "inductor_output_code":
             graph.kernels |= handles(record.payload or "")
             graph.aot_id = aot_id(record.payload or "")
+            graph.called = called_functions(record.payload or "")
         elif (content := record.json()) is None:
             self.unreadable += 1
         elif PARTS[record.name] == 5:
             key = content.get("key")
             graph.key = key if isinstance(key, str) else None
         elif record.name.endswith("node_mappings"):
-            graph.aten_nodes = _by_call(content.get("cppCodeToPost"))
+            graph.aten_nodes = _by_call(content.get("cppCodeToPost"), graph.called)
             graph.origins = {
                 name: list(map(str, origins))
                 for name, origins in _items(content.get("postToPre"))
@@ -98,21 +106,29 @@ class Graphs:
             }
             graph.kernels |= graph.aten_nodes.keys()
         else:
-            graph.stacks = _by_call(content)
+            graph.stacks = _by_call(content, graph.called)
             graph.kernels |= graph.stacks.keys()
 
 
-def _by_call(content: Any) -> dict[tuple[int, str], list[str]]:
+def _by_call(content: Any, called: list[str]) -> dict[tuple[int, str], list[str]]:
     """Return the texts of each kernel call by ordinal and name.
 
-    A key of `content` is `cpp_fused_add_silu_3:12`, the name and the ordinal.
+    A key of `content` is `cpp_fused_add_silu_3:12`, the name and the ordinal. Torch of mid 2025
+    omits the ordinal. Then the order of the calls in the generated code gives it, and each call of
+    a kernel has the texts of all its calls.
     """
+    texts_of = {
+        key: list(map(str, texts)) for key, texts in _items(content) if isinstance(texts, list)
+    }
     calls = {}
-    for key, texts in _items(content):
+    for key, texts in texts_of.items():
         kernel, _, ordinal = key.rpartition(":")
-        if kernel and ordinal.isdecimal() and len(ordinal) < 10 and isinstance(texts, list):
-            calls[int(ordinal), kernel] = list(map(str, texts))
-    return calls
+        if kernel and ordinal.isdecimal() and len(ordinal) < 10:
+            calls[int(ordinal), kernel] = texts
+    if calls:
+        return calls
+    kernels = (name for name in called if name in texts_of)
+    return {(ordinal, name): texts_of[name] for ordinal, name in enumerate(kernels, 1)}
 
 
 def _items(content: Any) -> Any:

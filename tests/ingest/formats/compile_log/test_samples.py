@@ -232,3 +232,23 @@ def test_a_trace_alone_shows_compilations_and_graphs_compiled_before(
         ("flux_eager_full", 0, 0),
         ("flux_eager_min", 0, 0),
     ]
+
+
+def test_a_log_of_mid_2025_has_its_graph_and_kernels(samples: Path, store: ingest.Store) -> None:
+    """Its mappings follow the record of the cache, and their keys have no ordinals."""
+    store.add(samples / "field" / "programs" / "provenance_no_handles.log.gz")
+    connection = ingest.connect(store.path)
+    found = connection.sql(
+        "SELECT graph_index, kernel, list_sort(aten_nodes) FROM compiled_kernels ORDER BY ordinal"
+    ).fetchall()
+
+    mm = (0, "extern_kernels.mm", ["mm_default", "mm_default_1", "mul"])
+    gelu = ["add", "add_tensor", "erf", "mul_1", "mul_2", "mul_3"]
+    assert found == [
+        mm,
+        (0, "triton_poi_fused_addmm_relu_sigmoid_0", ["add_tensor_1", "relu", "sigmoid"]),
+        (0, "triton_poi_fused_mul_1", ["mul"]),
+        mm,
+        (0, "triton_poi_fused_addmm_gelu_2", gelu),
+    ]
+    assert connection.sql("SELECT warnings FROM sources").fetchall() == [([],)]

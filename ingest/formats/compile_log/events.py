@@ -7,6 +7,9 @@ from ingest.formats.compile_log.reader import Record
 
 LATEST_US = 4e15  # up to 2096
 LONGEST_US = 1e12  # eleven days
+# What torch logs when a compilation begins.
+FIRST_RECORDS = {"dynamo_start", "recompile_reasons"}
+FIRST_PHASES = {"dynamo", "entire_frame_compile", "_compile.compile_inner"}
 
 
 class Clock:
@@ -32,6 +35,26 @@ class Clock:
     def time_ns(self, record: Record) -> int | None:
         """Return the Unix time of a record, ns, or None before the first event."""
         return None if self._offset_us is None else (record.clock_us + self._offset_us) * 1000
+
+
+class Resets:
+    """Counts the resets of Dynamo. After one, it compiles under ids that have been compiled."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._compiled: set[str | None] = set()
+
+    def count(self, record: Record, event: dict[str, Any] | None) -> int:
+        """Return the number of resets before a record. `event` is its content if it is an event."""
+        begins = record.name in FIRST_RECORDS or (
+            event is not None and event.get("ph") == "B" and event.get("name") in FIRST_PHASES
+        )
+        if begins and record.compile_id in self._compiled:
+            self._count += 1
+            self._compiled.clear()
+        if record.name == "compilation_metrics":
+            self._compiled.add(record.compile_id)
+        return self._count
 
 
 class Phases:

@@ -28,6 +28,7 @@ class Graph:
     ordinal: int
     compile_id: str | None
     attempt: int
+    reset: int
     program: list[Node]
     lowered: list[Node] = field(default_factory=list)
     origins: dict[str, list[str]] = field(default_factory=dict)
@@ -70,7 +71,7 @@ class Graphs:
         if graph is None or graph.is_over(part) or record.attempt != graph.attempt:
             done = graph
             program = self._programs.pop(record.compile_id, [])
-            graph = Graph(record.ordinal, record.compile_id, record.attempt, program)
+            graph = Graph(record.ordinal, record.compile_id, record.attempt, record.reset, program)
             self._open[record.compile_id] = graph
         graph.last_part = part
         self._fill(graph, record)

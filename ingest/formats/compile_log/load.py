@@ -4,7 +4,7 @@ import json
 import re
 
 from ingest.errors import ProfileError
-from ingest.formats.compile_log.events import Clock, Phases
+from ingest.formats.compile_log.events import Clock, Phases, Resets
 from ingest.formats.compile_log.graphs import OF_GRAPHS, Graphs
 from ingest.formats.compile_log.reader import CompileLog, Record
 from ingest.formats.compile_log.rows import Rows
@@ -33,9 +33,11 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     """
     log = CompileLog(source.path, OF_GRAPHS | NOTES, progress)
     rows = Rows(staging, source.source_id)
-    phases, graphs, clock = Phases(log.dropped), Graphs(), Clock()
+    phases, graphs, clock, resets = Phases(log.dropped), Graphs(), Clock(), Resets()
     try:
         for record in log.records():
+            event = record.json() if record.name == "chromium_event" else None
+            record.reset = resets.count(record, event)
             if record.name in OF_GRAPHS:
                 if graph := graphs.add(record):
                     rows.add_graph(graph)
@@ -43,11 +45,11 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
                 if graph := graphs.end(record.compile_id):
                     rows.add_graph(graph)
             elif record.name == "chromium_event":
-                if (event := record.json()) is None:
+                if event is None:
                     log.dropped["unreadable phase"] += 1
                 elif (at_us := clock.set(event, record)) is not None:
                     for phase in phases.add(event, record.compile_id, at_us):
-                        rows.add("staged_compile_phases", *phase)
+                        rows.add("staged_compile_phases", *phase, record.reset)
             if note := _note(log, record):
                 rows.add_record(record, clock.time_ns(record), *note)
         for graph in graphs.rest():

@@ -30,7 +30,7 @@ class Record:
 
     `clock_us`: the time of day, in the log's time zone. `name`: the kind of record. `content`: the
     value under that name. `payload`: None unless the reader keeps the payloads of records of this
-    kind.
+    kind. `reset`: how often Dynamo had been reset; then `compile_id` begins at 0/0 again.
     """
 
     ordinal: int
@@ -40,6 +40,7 @@ class Record:
     compile_id: str | None
     attempt: int
     payload: str | None = None
+    reset: int = 0
 
     def json(self) -> dict[str, Any] | None:
         """Return the payload as an object, or None if it is not a JSON object."""

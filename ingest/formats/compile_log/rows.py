@@ -16,6 +16,7 @@ SCHEMAS = {
             ("ordinal", pa.int64()),
             ("compile_id", pa.string()),
             ("attempt", pa.int32()),
+            ("reset", pa.int32()),
             ("what", pa.string()),
             ("time_ns", pa.int64()),
             ("body", pa.string()),
@@ -28,6 +29,7 @@ SCHEMAS = {
             ("phase", pa.string()),
             ("start_ns", pa.int64()),
             ("end_ns", pa.int64()),
+            ("reset", pa.int32()),
         ]
     ),
     "staged_graphs": pa.schema(
@@ -36,6 +38,7 @@ SCHEMAS = {
             ("ordinal", pa.int64()),
             ("compile_id", pa.string()),
             ("attempt", pa.int32()),
+            ("reset", pa.int32()),
             ("key", pa.string()),
             ("aot_id", pa.string()),
             ("has_origins", pa.bool_()),
@@ -91,14 +94,14 @@ class Rows:
         self, record: Record, time_ns: int | None, what: str, body: str | None, stack: str | None
     ) -> None:
         """Add a row for a record."""
-        compilation = (record.ordinal, record.compile_id, record.attempt)
+        compilation = (record.ordinal, record.compile_id, record.attempt, record.reset)
         self.add("staged_compile_records", *compilation, what, time_ns, body, stack or None)
 
     def add_graph(self, graph: Graph) -> None:
         """Add a graph, its nodes, their origins and its kernel calls."""
         number = self._graphs
         self._graphs += 1
-        compilation = (graph.ordinal, graph.compile_id, graph.attempt)
+        compilation = (graph.ordinal, graph.compile_id, graph.attempt, graph.reset)
         has_origins = bool(graph.origins)
         self.add("staged_graphs", number, *compilation, graph.key, graph.aot_id, has_origins)
         for stage, printed in (("program", graph.program), ("aten", graph.lowered)):

@@ -6,11 +6,12 @@ SELECT
     phases.source_id,
     sources.rank,
     row_number() OVER () AS event_id,
-    hash(phases.source_id, phases.compile_id) AS lane,
+    hash(phases.source_id, phases.compile_id, phases.reset) AS lane,
     phases.start_ns,
     phases.end_ns,
     0 AS event_index,
     phases.compile_id,
+    phases.reset,
     phases.phase,
     'log' AS evidence
 FROM staged_compile_phases AS phases
@@ -25,6 +26,7 @@ SELECT
     phases.end_ns,
     phases.event_index,
     compiled.compile_id,
+    0 AS reset,
     phases.phase,
     'trace' AS evidence
 FROM traced_phases AS phases

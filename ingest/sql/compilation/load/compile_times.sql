@@ -4,6 +4,7 @@
 SELECT
     spans.source_id,
     spans.compile_id,
+    spans.reset,
     spans.evidence,
     any_value(spans.rank) AS rank,
     min(spans.start_ns) AS start_ns,
@@ -13,5 +14,5 @@ FROM compile_spans AS spans
 INNER JOIN compile_nest USING (event_id)
 WHERE compile_nest.depth = 0
 GROUP BY
-    spans.source_id, spans.compile_id, spans.evidence,
+    spans.source_id, spans.compile_id, spans.reset, spans.evidence,
     CASE WHEN spans.compile_id IS NULL THEN spans.event_id END;

@@ -1,5 +1,5 @@
 -- Compilations that run.json describes. rank<r>.json repeats the entries of run.json for its rank.
--- One row: a compilation of a rank.
+-- One row: a compilation of a rank. An id that occurs again was compiled after a reset of Dynamo.
 WITH
 described AS (
     SELECT
@@ -20,12 +20,25 @@ timed AS (
         1000 * possible_us(try_cast(c ->> 'seconds' AS DOUBLE) * 1e6) AS dur_ns
     FROM described
     WHERE c ->> 'compile_id' IS NOT NULL
+),
+
+repeated AS (
+    SELECT
+        *,
+        c ->> 'compile_id' AS compile_id,
+        row_number() OVER (PARTITION BY rank, compile_id ORDER BY start_ns) - 1 AS times_before
+    FROM timed
 )
 
 SELECT
     source_id,
     rank,
-    c ->> 'compile_id' AS compile_id,
+    compile_id,
+    (
+        max(times_before) OVER (
+            PARTITION BY rank ORDER BY start_ns ROWS UNBOUNDED PRECEDING
+        )
+    )::INTEGER AS reset,
     'run_json' AS evidence,
     c ->> 'function' AS function,
     c ->> 'file' AS filename,
@@ -36,4 +49,4 @@ SELECT
     c ->> 'reason' AS reason,
     try_cast(c ->> 'graph_breaks' AS INTEGER) AS graph_breaks,
     c ->> 'failed' AS fail_reason
-FROM timed;
+FROM repeated;

@@ -16,6 +16,7 @@ used AS (
         WHERE
             later.source_id = staged_graphs.source_id
             AND later.compile_id = staged_graphs.compile_id
+            AND later.reset = staged_graphs.reset
             AND later.ordinal > staged_graphs.ordinal
             AND later.attempt > staged_graphs.attempt
     )

@@ -6,6 +6,7 @@ records AS (
     SELECT
         source_id,
         compile_id,
+        reset,
         arg_min(body, ordinal) FILTER (WHERE what = 'recompile_reasons') AS reason,
         string_agg(DISTINCT body, ', ' ORDER BY body) FILTER (WHERE what = 'cache') AS cache,
         count(*) FILTER (WHERE what = 'dynamo_graph_break_reason') AS graph_breaks,
@@ -13,7 +14,7 @@ records AS (
         arg_max(body, ordinal) FILTER (WHERE what = 'compilation_metrics')::JSON AS m
     FROM staged_compile_records
     WHERE compile_id IS NOT NULL
-    GROUP BY source_id, compile_id
+    GROUP BY source_id, compile_id, reset
 ),
 
 logged AS (
@@ -28,13 +29,15 @@ logged AS (
             try_cast(m ->> 'entire_frame_compile_time_s' AS DOUBLE) * 1e6
         )) AS metrics_dur_ns
     FROM records
-    FULL JOIN (FROM compile_times WHERE evidence = 'log') AS times USING (source_id, compile_id)
+    FULL JOIN (FROM compile_times WHERE evidence = 'log') AS times
+        USING (source_id, compile_id, reset)
 )
 
 SELECT
     logged.source_id,
     sources.rank,
     logged.compile_id,
+    logged.reset,
     'log' AS evidence,
     logged.m ->> 'co_name' AS function,
     logged.m ->> 'co_filename' AS filename,

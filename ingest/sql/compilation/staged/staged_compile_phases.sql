@@ -5,5 +5,6 @@ CREATE TABLE staged_compile_phases (
     compile_id VARCHAR,
     phase VARCHAR,
     start_ns BIGINT,
-    end_ns BIGINT
+    end_ns BIGINT,
+    reset INTEGER
 );

@@ -6,6 +6,7 @@ CREATE TABLE staged_graphs (
     ordinal BIGINT,
     compile_id VARCHAR,
     attempt INTEGER,
+    reset INTEGER,
     key VARCHAR,
     aot_id VARCHAR,
     has_origins BOOLEAN

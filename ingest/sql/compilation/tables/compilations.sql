@@ -6,8 +6,10 @@
 -- run_id               the run
 -- source_id            the file that reports it; if several do, the one with the most details
 -- rank                 rank of the process
--- compile_id           number of the frame and of its compilation, for example `0/1`; null if a
---                      trace shows a compilation but not its number
+-- ordinal              number of the compilation on its rank, in order of time, from 1
+-- compile_id           number of the frame and of its compilation, for example `0/1`. The numbers
+--                      begin again at 0/0 after `torch.compiler.reset()`. Null if a trace shows a
+--                      compilation but not its number
 -- compiled_frame       the compiled function: name, file and first line
 -- is_recompile         whether the frame had been compiled before
 -- start_ns             start, Unix time, ns; null if unknown
@@ -34,12 +36,13 @@ numbered AS (
     FROM known_compilations
 ),
 
--- A log holds no compilation twice. The same id in two logs belongs to two processes.
+-- A log holds no compilation twice between two resets. The same id in two logs belongs to two
+-- processes.
 best AS MATERIALIZED (
     SELECT *
     FROM numbered
     QUALIFY compile_id IS NULL OR rank() OVER (
-        PARTITION BY rank, compile_id
+        PARTITION BY rank, compile_id, reset
         ORDER BY
             preference,
             start_ns IS NULL AND evidence = 'trace',
@@ -77,6 +80,10 @@ compiling AS (
 SELECT
     best.source_id,
     best.rank,
+    row_number() OVER (
+        PARTITION BY best.rank
+        ORDER BY best.start_ns NULLS FIRST, best.reset, best.compile_id, best.source_id
+    ) AS ordinal,
     best.compile_id,
     frame_label(best.function, best.filename, best.line) AS compiled_frame,
     try_cast(split_part(best.compile_id, '/', -1) AS INTEGER) > 0 AS is_recompile,

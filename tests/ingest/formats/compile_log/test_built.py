@@ -295,6 +295,43 @@ def test_the_log_has_priority_over_run_json_which_has_priority_over_the_trace(ad
     ]
 
 
+@pytest.mark.parametrize("evidence", ["log", "run_json"])
+def test_ids_that_begin_again_after_a_reset_are_other_compilations(add: Add, evidence: str) -> None:
+    """Dynamo was reset twice: the ids are 0/0 0/1, 0/0, and 0/0 1/0."""
+    ids = ["0/0", "0/1", "0/0", "0/0", "1/0"]
+    starts_us = [10**15 + 10 * number for number in range(len(ids))]
+    log = "".join(
+        event(compile_id, "B", "dynamo", at_us)
+        + (artifact(compile_id, "recompile_reasons", "because") if compile_id == "0/1" else "")
+        + of(compile_id, {"dynamo_start": {"stack": []}})
+        + event(compile_id, "E", "dynamo", at_us + 4)
+        + of(compile_id, {"compilation_metrics": {"co_name": f"f{at_us % 100}"}})
+        + of(compile_id, {"bwd_compilation_metrics": {}})
+        for compile_id, at_us in zip(ids, starts_us, strict=True)
+    )
+    said = [
+        {"compile_id": compile_id, "function": f"f{at_us % 100}", "started_at_ns": 1000 * at_us}
+        | {"seconds": 4e-6, "reason": "because" if compile_id == "0/1" else None}
+        for compile_id, at_us in zip(ids, starts_us, strict=True)
+    ]
+    run_json = json.dumps({"compilation": {"compilations": said}})
+    files = {"run__json": run_json, "trace__json": trace(span("aten::add", 0, 1))}
+    files |= {"compile__log": log} if evidence == "log" else {}
+    found = add(**files).sql(
+        "SELECT ordinal, compile_id, parse_path(compiled_frame)[-1], is_recompile, "
+        "start_ns // 1000 - 1_000_000_000_000_000, dur_ns, reason, evidence "
+        "FROM compilations ORDER BY ordinal"
+    )
+
+    assert found.fetchall() == [
+        (1, "0/0", "f0", False, 0, 4_000, None, evidence),
+        (2, "0/1", "f10", True, 10, 4_000, "because", evidence),
+        (3, "0/0", "f20", False, 20, 4_000, None, evidence),
+        (4, "0/0", "f30", False, 30, 4_000, None, evidence),
+        (5, "1/0", "f40", False, 40, 4_000, None, evidence),
+    ]
+
+
 def test_a_compilation_in_a_step_is_measured_and_one_between_steps_is_not(add: Add) -> None:
     at_us = 1e15
     log = "".join(

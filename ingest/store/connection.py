@@ -136,17 +136,25 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
     files = VisibleFiles(store.path, store.catalog.versions)
-    if store.catalog_file.ensure():
-        file = sql.literal(store.catalog_file.path)
-        try:
-            connection.execute(f"ATTACH {file} AS stored (READ_ONLY)")
-        except duckdb.Error:  # missing, damaged, or open for writing elsewhere
-            store.catalog_file.write()
-        else:
-            connection.execute("COPY FROM DATABASE stored TO memory")
-            connection.execute("DETACH stored")
-            files.define(connection)
-            return
+    if store.catalog_file.ensure() and (
+        _copied(connection, store) or (store.catalog_file.write() and _copied(connection, store))
+    ):
+        files.define(connection)
+        return
     create_path(connection, store.path)
     files.define(connection)
     store.catalog.define(connection)
+
+
+def _copied(connection: duckdb.DuckDBPyConnection, store: Store) -> bool:
+    """Copy the definitions from the catalog file. Return False if it cannot be read.
+
+    It may be missing, damaged, or open for writing elsewhere.
+    """
+    try:
+        connection.execute(f"ATTACH {sql.literal(store.catalog_file.path)} AS stored (READ_ONLY)")
+    except duckdb.Error:
+        return False
+    connection.execute("COPY FROM DATABASE stored TO memory")
+    connection.execute("DETACH stored")
+    return True

@@ -42,6 +42,7 @@ NOT_A_NUMBER = re.compile(  # outside strings
     r"(?<=[\[:,\s])(?:N/A|n/a|None|undefined|-?nan\([^()\s]*\)|-?1\.#\w+)(?=\s*[,\]}])",
     re.DOTALL,
 )
+NOT_NUMBERS = ("N/A", "n/a", "None", "undefined", "nan(", "1.#")  # in each text that matches it
 BARE_QUOTE = re.compile(r'(?<!\\)((?:\\\\)*)"')
 
 NOT_EVENT = "not an event"
@@ -168,8 +169,23 @@ def _decoded(text: str, decoder: JSONDecoder) -> tuple[Any, int]:
     """
     try:
         return decoder.raw_decode(text)
-    except JSONDecodeError:
+    except JSONDecodeError as error:
+        if not _has_lenient(text, error.pos):
+            raise
         return decoder.raw_decode(_as_strict(text))
+
+
+def _has_lenient(text: str, last: int) -> bool:
+    """Return whether text that only DuckDB accepts as JSON begins at the position `last` or before.
+
+    An error there has no other cause that `_as_strict` could remove.
+    """
+    for found in LENIENT.finditer(text):
+        if found.start() > last:
+            break
+        if not found[1]:
+            return True
+    return False
 
 
 def _as_strict(text: str) -> str:
@@ -206,7 +222,7 @@ def _with_nulls(content: Content, position: int, size: int) -> Found | None:
     Return None if `size` bytes do not begin with such an event.
     """
     text = _text(content, position, size)
-    if not text.startswith("{"):
+    if not text.startswith("{") or not any(each in text for each in NOT_NUMBERS):
         return None
 
     def blanked(found: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ from ingest.formats.io import Content
 WINDOW_BYTES = 1 << 20
 LONGEST_SEARCH = 1 << 30  # bytes
 TOKEN = re.compile(rb'\\.|["{}\[\]]', re.DOTALL)
+END_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def end_of(content: Content, position: int) -> int:
@@ -16,16 +17,22 @@ def end_of(content: Content, position: int) -> int:
     while at < position + LONGEST_SEARCH and (text := content.read(at, WINDOW_BYTES)):
         if len(text) == WINDOW_BYTES:  # do not cut between a backslash and what it escapes
             text = text.rstrip(b"\\") or text
-        for token in TOKEN.finditer(text):
+        inside = 0
+        while True:
+            if is_in_string:
+                if not (end := END_OF_STRING.match(text, inside)):
+                    break
+                inside, is_in_string = end.end(), False
+            if not (token := TOKEN.search(text, inside)):
+                break
+            inside = token.end()
             if token[0] == b'"':
-                is_in_string = not is_in_string
-            elif is_in_string or token[0][:1] == b"\\":
-                continue
+                is_in_string = True
             elif token[0] in b"{[":
                 depth += 1
-            else:
+            elif token[0] in b"}]":
                 depth -= 1
                 if not depth:
-                    return at + token.end()
+                    return at + inside
         at += len(text)
     return 0

@@ -73,8 +73,7 @@ class Catalog:
                 yield f"CREATE VIEW {node.name} AS {query}"
             else:
                 yield sql.files()[node.name].statement
-        for file in sql.relations():
-            yield from _comments(file)
+        yield from _all_comments()
 
     def _queries(self) -> dict[str, str]:
         """Return the queries of the views that read files, by name."""
@@ -134,6 +133,11 @@ def create_file_macros(connection: duckdb.DuckDBPyConnection) -> None:
 @cache
 def _of_empty_store() -> dict[str, str]:
     return Catalog(Path(), {sql.schema_version(): sql.table_columns()})._queries()
+
+
+@cache
+def _all_comments() -> tuple[str, ...]:
+    return tuple(comment for file in sql.relations() for comment in _comments(file))
 
 
 def _comments(file: sql.SqlFile) -> Iterator[str]:

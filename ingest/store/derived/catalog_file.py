@@ -33,8 +33,8 @@ class CatalogFile:
                 self._is_current = stamp == self.digest
         return self._is_current
 
-    def write(self) -> None:
-        """Write the file, if the store can be written."""
+    def write(self) -> bool:
+        """Write the file, if the store can be written. Return whether it was."""
         with suppress(StoreError, OSError, duckdb.Error), writing(self._store) as work:
             write_catalog(work / CATALOG, self._catalog)
             (work / STAMP).write_text(self.digest)
@@ -45,6 +45,8 @@ class CatalogFile:
                 for name in (CATALOG, STAMP):
                     os.replace(work / name, self._store / name)
             self._is_current = True
+            return True
+        return False
 
     def ensure(self) -> bool:
         """Write the file if it is out of date. Return whether it is current then."""

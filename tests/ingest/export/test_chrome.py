@@ -12,6 +12,7 @@ import pytest
 
 import ingest
 from tests.builders.events import Event, frame, host, kernel, op
+from tests.builders.relations import Relations, built
 from tests.command import Command
 from tests.conftest import Traces
 from tests.samples import TWO_RANKS, Samples
@@ -116,13 +117,13 @@ def differing(
     recorded: duckdb.DuckDBPyConnection,
     condition: str,
     parameters: list[object],
-    again: duckdb.DuckDBPyConnection,
+    again: Relations,
     run: str,
     columns: str = COLUMNS,
 ) -> int:
     """Return how many of the recorded events the file of a run in `again` lacks or has changed."""
     found = recorded.execute(f"SELECT {columns} FROM events WHERE {condition}", parameters)
-    again.register("recorded", found.to_arrow_table())
+    again.connection.register("recorded", found.to_arrow_table())
     [(missing,)] = again.sql(
         f"SELECT count(*) FROM (FROM recorded EXCEPT ALL SELECT {columns} {events_of(run)})"
     ).fetchall()
@@ -149,14 +150,14 @@ def forms(events: list[Event]) -> list[Event]:
     )
 
 
-def test_a_whole_run_is_the_same_when_it_is_added_again(
-    exported_store: Path, command: Command, store: ingest.Store, tmp_path: Path
+def test_a_whole_run_is_the_same_when_it_is_read_again(
+    exported_store: Path, command: Command, tmp_path: Path
 ) -> None:
     for run in RUNS:
         events = Export(command, tmp_path / f"{run}.json")(run, store=exported_store)
         jsonschema.Draft202012Validator(SCHEMA).validate({"traceEvents": forms(events)})
-    store.add(tmp_path)
-    with ingest.connect(exported_store) as recorded, ingest.connect(store.path) as again:
+    again = built(tmp_path)
+    with ingest.connect(exported_store) as recorded:
         for run in RUNS:
             run_id = ingest.Store(exported_store).find(run)
             whole = "run_id = $1"
@@ -167,7 +168,7 @@ def test_a_whole_run_is_the_same_when_it_is_added_again(
 
 
 def test_an_interval_contains_all_its_events(
-    exported_store: Path, command: Command, store: ingest.Store, tmp_path: Path
+    exported_store: Path, command: Command, tmp_path: Path
 ) -> None:
     intervals = {}
     with ingest.connect(exported_store) as recorded:
@@ -181,8 +182,7 @@ def test_an_interval_contains_all_its_events(
             export = Export(command, tmp_path / f"{run}.json")
             export(run, "--from", str(since), "--to", str(until), store=exported_store)
             intervals[run] = [run_id, since, until]
-        store.add(tmp_path)
-        again = ingest.connect(store.path)
+        again = built(tmp_path)
         inside = "run_id = $1 AND start_ns < $3 AND start_ns + dur_ns > $2"
         # Kernels keep their launches, and kernels launched in the interval are included.
         launched = (
@@ -394,18 +394,18 @@ def test_the_ranks_of_a_run_are_on_one_clock(sampled: Samples, export: Export) -
     assert len(named(only)) == expected
 
 
-def test_an_export_of_several_ranks_is_the_same_when_it_is_added_again(
-    sampled: Samples, export: Export, store: ingest.Store
+def test_an_export_of_several_ranks_is_the_same_when_it_is_read_again(
+    sampled: Samples, export: Export
 ) -> None:
     recorded_store = sampled.store(TWO_RANKS)
     export(TWO_RANKS, store=recorded_store)
-    store.add(export.file)
-    with ingest.connect(recorded_store) as recorded, ingest.connect(store.path) as again:
+    again = built(export.file)
+    with ingest.connect(recorded_store) as recorded:
         rows = f"SELECT {ALL_COLUMNS} FROM events"
         links = "SELECT rank, start_ns, device, stream, op, link, launch_ns FROM kernels"
         for query in (rows, links):
             expected = recorded.sql(query).to_arrow_table()
-            again.register("expected", expected)
+            again.connection.register("expected", expected)
             assert len(expected) == len(again.sql(query))
             assert again.sql(f"FROM expected EXCEPT ALL ({query})").fetchall() == []
 

@@ -15,6 +15,7 @@ import re
 import secrets
 import string
 from collections.abc import Iterator
+from functools import cache
 
 from ingest.redaction import tokens
 
@@ -292,6 +293,7 @@ GROUPS = {
 }
 
 
+@cache
 def planted(kind: str, where: str = "") -> tuple[str, list[str]]:
     """Return a text with a secret of the kind, and its secret parts.
 
@@ -334,14 +336,19 @@ def _of_form(draw: random.Random, parts: Iterator[re.Match[str]]) -> tuple[str, 
         elif part["sign"]:
             return draw.choice([*alternatives, ("", [])] if part["sign"] == ")?" else alternatives)
         elif part["least"]:
-            alphabet = [*map(chr, range(33, 127))]
-            allowed = re.compile(f"[{tokens.ALPHABETS[part['alphabet']]}]")
             length = draw.randint(int(part["least"]), int(part["most"] or part["least"]))
-            field = characters(draw, "".join(filter(allowed.match, alphabet)), length)
+            field = characters(draw, _allowed(part["alphabet"]), length)
             alternatives[-1] = (text + field, [*fields, field])
         else:
             alternatives[-1] = (text + part["text"], fields)
     return draw.choice(alternatives)
+
+
+@cache
+def _allowed(alphabet: str) -> str:
+    """Return the characters of an alphabet of `tokens`."""
+    allowed = re.compile(f"[{tokens.ALPHABETS[alphabet]}]")
+    return "".join(filter(allowed.match, map(chr, range(33, 127))))
 
 
 def characters(draw: random.Random, alphabet: str, length: int) -> str:
@@ -351,5 +358,5 @@ def characters(draw: random.Random, alphabet: str, length: int) -> str:
     at = draw.randrange(1, max(2, length // 2))
     if digits and length > 1:
         text = text[:at] + draw.choice(digits) + text[at + 1 :]
-    letters = [letter for letter in alphabet if letter.isalpha()]
-    return text[:-1] + draw.choice(letters) if letters and text.isdigit() else text
+    letters = [letter for letter in alphabet if letter.isalpha()] if text.isdigit() else []
+    return text[:-1] + draw.choice(letters) if letters else text

@@ -13,15 +13,16 @@ from ingest import sql
 from ingest.inputs import read_run_input
 from ingest.pipeline import AddOptions, build, write_run
 from ingest.sql import order, versions
+from tests.samples import Samples, run_name
 
 ORDERS = 1  # number of random orders per profile
-PROFILES = (  # a device, compilations on a host, a compile log, a snapshot, a malformed trace
+OF_SAMPLES = (  # a device, compilations on a host, a snapshot, which other tests need as runs
     "traces/two_rank_rank0.json.gz",
     "traces/cpu/flux_compile_recompile.json.gz",
-    "compile",
     "snapshots/full_history_annotations.pickle",
-    "malformed/misc_badmeta.json",
 )
+# More: a compile log, a malformed trace.
+PROFILES = (*OF_SAMPLES, "compile", "malformed/misc_badmeta.json")
 
 
 def test_the_committed_order_is_up_to_date() -> None:
@@ -101,17 +102,22 @@ def types(run: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-@pytest.mark.slow  # adds each profile three times
+@pytest.mark.slow  # writes the tables of each profile again
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: Path(path).name)
 def test_no_row_depends_on_the_order(
     profile: str,
     samples: Path,
+    sampled: Samples,
     store: ingest.Store,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     empty = types(store.path / "runs" / sql.schema_version() / "run_id=~empty")
-    added = write_tables(tmp_path / "added", samples / profile)
+    if profile in OF_SAMPLES:
+        [run_id] = sampled.add(store, run_name(samples / profile))
+        added = store.run_path(run_id)
+    else:
+        added = write_tables(tmp_path / "added", samples / profile)
     assert types(added) == {table: empty[table] for table in types(added)}
     orders = {tuple(node.name for node in sql.nodes("scratch"))}
     for number in range(ORDERS):

@@ -1,14 +1,14 @@
-"""Run operations on a store, and check the store as a kill at each step would leave it.
+"""Run operations on stores, and check each store as a kill at each step would leave it.
 
 A step is a call that opens, locks, makes, moves or deletes a file in the store. A kill leaves the
 files as they are at that step, so each state of the files is kept and checked: every run must be
-complete or absent, and the next process that writes must remove all leftovers. Print the number of
-states.
+complete or absent, and the next process that writes must remove all leftovers.
 
-    python every_step.py create|add|remove|edit|rebuild|adopt|found STORE TRACE
+    python every_step.py TRACE OPERATION=STORE…
 
-STORE has the runs `kept` and, for all operations but `create` and `add`, the run of TRACE. It may
-be changed by the operation, and by the checks.
+An operation is create, add, remove, edit, rebuild, adopt or found. STORE has the runs `kept` and,
+for all operations but `create` and `add`, the run of TRACE. It may be changed by the operation, and
+by the checks. Print `OPERATION STATES`, the number of states, for each operation that passed.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +25,7 @@ from pathlib import Path
 import ingest
 from ingest import sql
 from ingest.store import upkeep
+from ingest.store.files.faults import find_fault
 
 sys.path.append(str(Path(__file__).parents[3]))
 from tests.stores import is_at_rest, listing
@@ -40,8 +42,9 @@ STEPS = {
 }
 RUN = "cpu_only-5412a757"
 
-operation, path, trace = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-states = path.with_name(f"{path.name}-states")
+trace = Path(sys.argv[1])
+operation, path, states = "", Path(), Path()  # of the process
+checked: set[str] = set()
 Tree = frozenset[tuple[str, int, int]]  # names, sizes and times of the files in a directory
 
 
@@ -84,13 +87,15 @@ def copied_in(run_ids: list[str]) -> None:
 
 
 def check_complete() -> None:
+    """Read every file of every run, and every table."""
     connection = ingest.connect(path)
     for run in listing(path)["runs"]:
         manifest = path / run["directory"] / "manifest.json"
         listed = {*json.loads(manifest.read_text())["files"], manifest.name}
         assert {file.name for file in manifest.parent.iterdir()} == listed, manifest
-    for table in sql.tables():
-        connection.sql(f"SELECT count(COLUMNS(*)) FROM {table.name}").fetchall()
+        assert find_fault(manifest.parent, sql.schema_version(), (), thorough=True) is None
+    counts = (f"SELECT count(*) FROM {table.name}" for table in sql.tables())
+    connection.sql(" UNION ALL ".join(counts)).fetchall()
     run_ids = ingest.Store(path).run_ids()
     rows = connection.sql("SELECT run_id FROM run_overview").fetchall()
     assert sorted(run_id for (run_id,) in rows) == run_ids
@@ -175,21 +180,32 @@ def content() -> str:
     return digest.hexdigest()
 
 
-checked: set[str] = set()
-states.mkdir()
-if operation in ("adopt", "found"):
-    copied_in([RUN] if operation == "adopt" else [])
-if forked(recorded):
-    sys.exit(f"{operation} failed")
-for state in sorted(states.iterdir()):
-    shutil.rmtree(path, ignore_errors=True)
-    if (state / path.name).exists():
-        (state / path.name).rename(path)
-    for action in (check_complete, write, check_clean, check_complete):
-        if action == check_complete and content() in checked:
-            continue
+def check_every_state() -> None:
+    """Run the operation. Check each state of the files."""
+    states.mkdir()
+    if operation in ("adopt", "found"):
+        copied_in([RUN] if operation == "adopt" else [])
+    if forked(recorded):
+        sys.exit(f"{operation} failed")
+    for state in sorted(states.iterdir()):
+        shutil.rmtree(path, ignore_errors=True)
+        if (state / path.name).exists():
+            (state / path.name).rename(path)
         seen = content()
-        if forked(action):
-            sys.exit(f"state {state.name} of {operation}: {action.__name__} failed")
-        checked.add(seen)
-print(len(list(states.iterdir())))
+        for action in (check_complete, write, check_clean, check_complete):
+            if action == check_complete and seen in checked:
+                continue
+            if forked(action):
+                sys.exit(f"state {state.name} of {operation}: {action.__name__} failed")
+            checked.add(seen)
+            if action != check_clean:  # which only looks at names
+                seen = content()
+    print(operation, len(list(states.iterdir())), flush=True)
+
+
+with tempfile.TemporaryDirectory() as directory:  # what this derives, each process would derive
+    ingest.connect(Path(directory) / "store").close()
+for argument in sys.argv[2:]:
+    operation, _, store = argument.partition("=")
+    path, states = Path(store), Path(f"{store}-states")
+    forked(check_every_state)

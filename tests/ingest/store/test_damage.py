@@ -77,11 +77,10 @@ def directory(store: ingest.Store) -> Path:
 
 def rows(store: Path) -> dict[str, int]:
     """Return the number of rows of each table, and of views that read few or many of them."""
+    names = (*(table.name for table in sql.tables()), *VIEWS)
+    counts = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in names)
     with ingest.connect(store) as connection:
-        return {
-            name: connection.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
-            for name in (*(table.name for table in sql.tables()), *VIEWS)
-        }
+        return dict(connection.execute(counts).fetchall())
 
 
 @pytest.mark.filterwarnings("ignore::ingest.StoreWarning")

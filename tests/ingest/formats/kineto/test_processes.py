@@ -9,6 +9,7 @@ import ingest
 from tests.builders.events import Event, host, kernel, op
 from tests.builders.relations import Relations, built
 from tests.command import Command
+from tests.conftest import Traces
 
 LINKS = "SELECT rank, device, name, op, dur_ns FROM kernels ORDER BY rank, name"
 EXPECTED = [(0, 0, "gemm", "aten::mm", 50_000), (1, 0, "sum", "aten::add", 70_000)]
@@ -223,12 +224,12 @@ def test_odd_ids_of_several_ranks_survive_an_export(
             assert rows[0] == rows[1], table
 
 
-@pytest.mark.parametrize("second", ["alpha", "zeta"], ids=["two runs", "one run twice"])
-def test_an_export_side_by_side_has_a_rank_for_each_of_both_sides(
-    second: str, store: ingest.Store, tmp_path: Path, command: Command
-) -> None:
+@pytest.fixture(scope="module")
+def sides(shared_traces: Traces) -> Path:
+    """A store of the runs `alpha` and `zeta`, with the name of the run in the names of kernels."""
     for name in ("alpha", "zeta"):
-        (tmp_path / name).mkdir()
+        run = shared_traces.directory / name
+        run.mkdir()
         for rank, events in enumerate(RANKS):
             step = host("ProfilerStep#0", "user_annotation", 990, 200) | {"pid": 100}
             renamed = [
@@ -236,19 +237,23 @@ def test_an_export_side_by_side_has_a_rank_for_each_of_both_sides(
                 for each in events
             ]
             trace = {"traceEvents": [step, *renamed], "distributedInfo": {"rank": rank}}
-            (tmp_path / name / f"rank{rank}.json").write_text(json.dumps(trace))
-        store.add(tmp_path / name)
+            (run / f"rank{rank}.json").write_text(json.dumps(trace))
+        shared_traces.store.add(run)
+    return shared_traces.store.path
+
+
+@pytest.mark.parametrize("second", ["alpha", "zeta"], ids=["two runs", "one run twice"])
+def test_an_export_side_by_side_has_a_rank_for_each_of_both_sides(
+    second: str, sides: Path, tmp_path: Path, command: Command
+) -> None:
     path = tmp_path / "both.json"
-    sides = ("zeta", "--step", "0", "--beside", second, "--beside-step", "0")
-    assert command("export", *sides, "--chrome", path).code == 0
-    run = store.add(path).run_id
-    with ingest.connect(store.path) as connection:
-        query = LINKS.replace("FROM kernels", "FROM kernels WHERE run_id = $1")
-        rows = connection.execute(query, [run]).fetchall()
-        warnings = connection.execute(
-            "SELECT count(*) FROM sources WHERE run_id = $1 AND 'rank_assumed' IN warning_codes",
-            [run],
-        ).fetchall()
+    steps = ("zeta", "--step", "0", "--beside", second, "--beside-step", "0")
+    assert command("export", *steps, "--chrome", path, store=sides).code == 0
+    found = built(path)
+    rows = found.sql(LINKS).fetchall()
+    warnings = found.sql(
+        "SELECT count(*) FROM sources WHERE 'rank_assumed' IN warning_codes"
+    ).fetchall()
     of_sides = [(name, *expected) for name in ("zeta", second) for expected in EXPECTED]
     assert sorted(rows) == [
         (rank, device, f"{kernel_name} of {name}", op_name, dur_ns)

@@ -51,16 +51,13 @@ def read(path: Path) -> list[Event]:
 
 def complete(events: Iterable[Event]) -> list[Event]:
     """Return the complete events among these, with `start` and `end` in ns."""
-    return [
-        {
-            **event,
-            "cat": _category(event),
-            "start": ns(event["ts"]),
-            "end": ns(event["ts"]) + ns(event["dur"]),
-        }
-        for event in events
-        if event.get("ph") == "X" and "ts" in event and event.get("dur") is not None
-    ]
+    found = []
+    for event in events:
+        if event.get("ph") == "X" and "ts" in event and event.get("dur") is not None:
+            start = ns(event["ts"])
+            times = {"start": start, "end": start + ns(event["dur"])}
+            found.append({**event, "cat": _category(event), **times})
+    return found
 
 
 def _category(event: Event) -> Any:
@@ -108,12 +105,28 @@ def steps_of(events: list[Event], name: str | None) -> list[Interval]:
             for e in events
             if e["cat"] in kinds and e["name"].startswith("ProfilerStep#")
         ]
-    called = [e for e in events if e["cat"] in kinds]
     return [
-        (e["start"], e["end"])
-        for e in called
-        if name in (e["name"], re.sub(r"[ #_:.-]*\d+$", "", e["name"]))
+        (e["start"], e["end"]) for e in events if e["cat"] in kinds and is_called(name, e["name"])
     ]
+
+
+def is_called(name: str | None, text: str) -> bool:
+    """Return whether a text is this name, or this name with a number."""
+    return name in (text, without_number(text))
+
+
+@cache
+def without_number(text: str) -> str:
+    return re.sub(r"[ #_:.-]*\d+$", "", text)
+
+
+def calls_of(events: list[Event]) -> dict[int, Event]:
+    """Return the first launch call of each correlation."""
+    calls: dict[int, Event] = {}
+    for event in events:
+        if event["cat"] in LAUNCH and (number := (event.get("args") or {}).get("correlation")):
+            calls.setdefault(number, event)
+    return calls
 
 
 def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict[str, Any]]:
@@ -125,11 +138,7 @@ def metrics(events: list[Event], step_name: str | None) -> dict[int | None, dict
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:
         return {None: _host(events, steps, without_steps=step_name is None)}
-    calls: dict[int, Event] = {}
-    for event in events:
-        correlation = (event.get("args") or {}).get("correlation")
-        if event["cat"] in LAUNCH and correlation:
-            calls.setdefault(correlation, event)
+    calls = calls_of(events)
     groups = defaultdict(list)
     for event in device:
         arguments = event.get("args") or {}

@@ -3,7 +3,6 @@
 Causes of idle time are not distinguished: their time is `idle`.
 """
 
-import re
 from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import Any
@@ -16,7 +15,9 @@ from tests.ingest.sql.runs.metrics_in_python import (
     OP,
     Event,
     Interval,
+    calls_of,
     class_of,
+    is_called,
     length,
     merged,
     near,
@@ -33,14 +34,14 @@ class Steps:
     def __init__(self, events: list[Event], name: str | None) -> None:
         self.is_whole = name is None
         kinds = {"user_annotation", "python_function"} | OP
-        called = sorted(
+        calls = sorted(
             (e["start"], e["end"], e["name"])
             for e in events
-            if e["cat"] in kinds and name in (e["name"], re.sub(r"[ #_:.-]*\d+$", "", e["name"]))
+            if e["cat"] in kinds and is_called(name, e["name"])
         )
         self.numbered = {
             int(text.rpartition("#")[2]) if name == "ProfilerStep" else index: (start, end)
-            for index, (start, end, text) in enumerate(called)
+            for index, (start, end, text) in enumerate(calls)
         }
         inside = [e for e in events if e["cat"] in HOST | KERNEL | COPY]
         recording = (min(e["start"] for e in inside), max(e["end"] for e in inside))
@@ -64,11 +65,7 @@ def parts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]
     device = [e for e in events if e["cat"] in KERNEL | COPY]
     if not device:
         return {None: _host(events, steps)}
-    calls: dict[int, Event] = {}
-    for event in events:
-        correlation = (event.get("args") or {}).get("correlation")
-        if event["cat"] in LAUNCH and correlation:
-            calls.setdefault(correlation, event)
+    calls = calls_of(events)
     groups: dict[int, list[Event]] = defaultdict(list)
     for event in device:
         arguments = event.get("args") or {}
@@ -150,11 +147,7 @@ def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts
         if event["cat"] in KERNEL | COPY:
             arguments = event.get("args") or {}
             groups[int(arguments.get("device", event["pid"]))].append(event)
-    calls: dict[int, Event] = {}
-    for event in events:
-        correlation = (event.get("args") or {}).get("correlation")
-        if event["cat"] in LAUNCH and correlation:
-            calls.setdefault(correlation, event)
+    calls = calls_of(events)
     for group in groups.values():
         for event in group:
             event["call"] = calls.get((event.get("args") or {}).get("correlation"))

@@ -84,6 +84,12 @@ IS_SENT = """() => {
 FRAMES = """() => new Promise((drawn) =>
     setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(drawn)), 0))"""
 REST = FRAMES.replace(", 0)", ", 200)")
+# Resolves once an image that does not exist has failed, and so have those that were there before.
+AFTER_IMAGES = """() => new Promise((failed) => {
+    const image = new Image();
+    image.onerror = failed;
+    image.src = `x?${crypto.randomUUID()}`;
+})"""
 ROUNDS = 200  # how often the pointer goes over a chart that has no tooltip yet
 # Changes the address as the Back button does, and resolves once the server has sent that page.
 VISIT = """address => new Promise((sent) => {

@@ -87,26 +87,32 @@ linked AS (
     SELECT event_id, launch_id, 'flow' AS link FROM by_flow
 ),
 
+unlinked AS (
+    SELECT arrivals.*
+    FROM arrivals
+    ANTI JOIN linked ON arrivals.event_id = linked.event_id
+),
+
 -- The last operator that began, if it has not ended. Of operators that begin at the same time, the
 -- shortest is the innermost.
 last_began AS (
     SELECT
         source_id, pid, tid, start_ns, arg_min((event_id, dur_ns), (dur_ns, -event_id)) AS op
     FROM host_ops
+    SEMI JOIN unlinked USING (source_id, pid, tid)
     GROUP BY ALL
 ),
 
 by_flow_of_op AS (
-    SELECT arrivals.event_id, last_began.op[1] AS op_id
-    FROM arrivals
-    ANTI JOIN linked ON arrivals.event_id = linked.event_id
+    SELECT unlinked.event_id, last_began.op[1] AS op_id
+    FROM unlinked
     ASOF JOIN last_began
         ON
-            arrivals.source_id = last_began.source_id
-            AND arrivals.pid = last_began.pid
-            AND arrivals.tid = last_began.tid
-            AND arrivals.time_ns >= last_began.start_ns
-    WHERE arrivals.time_ns < last_began.start_ns + greatest(last_began.op[2], 1)
+            unlinked.source_id = last_began.source_id
+            AND unlinked.pid = last_began.pid
+            AND unlinked.tid = last_began.tid
+            AND unlinked.time_ns >= last_began.start_ns
+    WHERE unlinked.time_ns < last_began.start_ns + greatest(last_began.op[2], 1)
 ),
 
 by_external_id AS (

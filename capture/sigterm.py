@@ -100,6 +100,8 @@ def _fork_ends() -> None:
 def _forked() -> None:
     global _writing, _awaited, _is_ending
     _writing, _awaited, _is_ending = 0, None, False
-    restore_default()
-    wakeup.forked()
-    _fork_ends()
+    try:
+        restore_default()
+        wakeup.forked()
+    finally:
+        _fork_ends()

@@ -16,12 +16,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 
 Handler = Callable[[int, FrameType | None], None]
 
-PATIENCE_S = 2.0  # C code that takes longer, such as a long matmul, ends without a trace
+PATIENCE_S = 5.0  # C code that takes longer, such as a long matmul, ends without a trace
 INTERVAL_S = 0.02
 
 _reading = _ours = -1  # a pipe; Python writes the numbers of signals to the second
@@ -47,7 +48,10 @@ def ensure_handled(handler: Handler) -> None:
     # C functions are on its stack, so traces with stacks do not show it.
     received = iter(partial(os.read, _reading, 512), b"")
     insist = partial(_insist, threading.get_ident(), handler)
+    # The system must not choose this thread for a signal that the program blocks on its threads.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     _thread.start_new_thread(deque, (map(insist, received), 0))
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def begins() -> None:
@@ -63,8 +67,9 @@ def forked() -> None:
         theirs = _set_wakeup_fd(-1)
         if theirs != _ours:
             _set_wakeup_fd(theirs)
-        os.close(_reading)
-        os.close(_ours)
+        for descriptor in (_reading, _ours):
+            with suppress(OSError):  # the program has closed it
+                os.close(descriptor)
     _reading = _ours = -1
     _begun = False
 
@@ -83,12 +88,14 @@ def _insist(main_thread: int, handler: Handler, received: bytes) -> None:
         until = time.monotonic() + PATIENCE_S
         while not _begun and signal.getsignal(number) is handler:
             time.sleep(INTERVAL_S)
+            # The handler may have begun, and held Python's lock for longer than the interval.
+            if _begun:
+                return
             if time.monotonic() > until:
                 # Python sets handlers on the main thread only.
                 ctypes.CDLL(None).signal(number, None)
                 os.kill(os.getpid(), number)
-            if not _begun:
-                signal.pthread_kill(main_thread, number)
+            signal.pthread_kill(main_thread, number)
 
 
 _set_wakeup_fd = signal.set_wakeup_fd

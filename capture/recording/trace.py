@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 BEFORE_STEPS = "before the first step"
 AFTER_STEPS = "after the last step"
+BLOCK = 1 << 20  # bytes
 TENTATIVE = "capture: perhaps the first step"  # the files have another label
 
 
@@ -67,6 +67,7 @@ class Trace:
         self._options = options
         self._execution_trace = execution_trace
         self._observer = ExecutionTraceObserver() if execution_trace else None
+        self._is_tentative = False
         self._discards = False
         self._steps = 0  # recorded steps of this cycle
         self._steps_ended = 0
@@ -134,12 +135,8 @@ class Trace:
         self._observer.unregister_callback()
         plain = self._plain_execution_trace
         try:
-            with (
-                atomic_write(self._execution_trace) as temporary,
-                plain.open("rb") as written,
-                gzip.open(temporary, "wb", compresslevel=6) as packed,
-            ):
-                shutil.copyfileobj(written, packed)
+            with atomic_write(self._execution_trace) as temporary:
+                _pack(plain, temporary, self._renamed)
         finally:
             plain.unlink(missing_ok=True)
 
@@ -239,12 +236,10 @@ def _pack(plain: Path, packed: Path, renamed: dict[str, str]) -> None:
     """Compress a trace, and replace the labels of some steps."""
     names = [(f'"{old}"'.encode(), f'"{new}"'.encode()) for old, new in renamed.items()]
     with plain.open("rb") as trace, gzip.open(packed, "wb", compresslevel=6) as file:
-        if not names:
-            shutil.copyfileobj(trace, file)
-        for line in trace:
+        while block := trace.read(BLOCK) + trace.readline():  # a label is within a line
             for old, new in names:
-                line = line.replace(old, new)
-            file.write(line)
+                block = block.replace(old, new)
+            file.write(block)
 
 
 def torch_records() -> bool:

@@ -51,8 +51,13 @@ def left(label: Any, error: tuple[Any, Any, Any]) -> None:
     assert _plain
     assert _on_step
     _plain(label, *error)
-    if label.name.startswith(LABEL) and not any(error) and not _is_nested(sys._getframe(2)):
-        _on_step(sys._getframe(2).f_locals.get("self"))
+    if label.name.startswith(LABEL) and not any(error):
+        from torch.optim import Optimizer
+
+        step = sys._getframe(2)
+        optimizer = step.f_locals.get("self")
+        if isinstance(optimizer, Optimizer) and not _is_nested(step):
+            _on_step(optimizer)
 
 
 def _is_nested(step: FrameType) -> bool:

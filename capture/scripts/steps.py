@@ -13,7 +13,7 @@ from capture.recording.denoising import PIPELINE_MODULE
 # After this many calls without an optimizer step, assume that the program makes no steps or has
 # compiled them.
 MAX_CALLS_WITHOUT_STEP = 64
-# After this many steps of other optimizers, assume that the leader makes no more steps.
+# After this many steps of another optimizer, assume that the leader makes no more steps.
 MAX_STEPS_OF_OTHERS = 16
 
 
@@ -96,31 +96,31 @@ class _Optimizers:
     """Finds the optimizer whose steps are the steps of the program.
 
     The leader is the optimizer that steps first. Another one replaces it if the leader is gone, if
-    they share a parameter, or if the others make `MAX_STEPS_OF_OTHERS` steps without it. So two
-    optimizers that take turns, as those of a GAN, do not double the steps.
+    they share a parameter, or if it makes `MAX_STEPS_OF_OTHERS` steps while the leader makes none.
+    So optimizers that take turns, as those of a GAN, do not multiply the steps.
     """
 
     def __init__(self) -> None:
         self.have_stepped = False
         self._leader: Callable[[], object | None] = lambda: None
         self._former: weakref.WeakSet[object] = weakref.WeakSet()
-        self._steps_of_others = 0
+        self._steps_of_others: weakref.WeakKeyDictionary[object, int] = weakref.WeakKeyDictionary()
 
     def leads(self, optimizer: object) -> bool:
         """Handle a step of the optimizer. Return whether it leads now."""
         self.have_stepped = True
         leader = self._leader()
         if leader is not optimizer and not self._replaces(optimizer, leader):
-            self._steps_of_others += 1
+            self._steps_of_others[optimizer] = self._steps_of_others.get(optimizer, 0) + 1
             return False
         if leader and leader is not optimizer:
             self._former.add(leader)
         self._leader = weakref.ref(optimizer)
-        self._steps_of_others = 0
+        self._steps_of_others.clear()
         return True
 
     def _replaces(self, optimizer: object, leader: object | None) -> bool:
-        if leader is None or self._steps_of_others >= MAX_STEPS_OF_OTHERS:
+        if leader is None or self._steps_of_others.get(optimizer, 0) >= MAX_STEPS_OF_OTHERS:
             return True
         # Two optimizers of the same parameters that take turns do not replace each other again.
         is_new = optimizer not in self._former
@@ -150,7 +150,7 @@ def _pipeline() -> Any:
     frame = sys._getframe(1) if module else None
     while frame:
         caller = frame.f_locals.get("self")
-        if isinstance(caller, module.DiffusionPipeline):
+        if issubclass(type(caller), module.DiffusionPipeline):  # asks no proxy for its class
             return caller
         frame = frame.f_back
     return None

@@ -91,6 +91,12 @@ def test_the_optimizer_defines_steps_even_after_earlier_calls(with_torch, tmp_pa
             id="two that take turns, then one alone",
         ),
         pytest.param(
+            "each = [torch.optim.SGD([tensor]) for tensor in torch.ones(20, 4)]\n"
+            "for _ in range(3):\n    for optimizer in each: optimizer.step()\n",
+            3,
+            id="one for each parameter",
+        ),
+        pytest.param(
             "class Averages(torch.optim.Optimizer):\n"
             "    def __init__(self, inner):\n"
             "        self.inner = inner\n        super().__init__(inner.param_groups, {})\n"

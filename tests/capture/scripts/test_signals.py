@@ -82,3 +82,30 @@ def test_a_program_may_set_the_descriptor_that_signals_wake(with_torch, tmp_path
     assert done.stdout == f"\n-1 -1 {signal.SIGUSR1:d} True\n", done.stderr
     assert done.returncode == -signal.SIGTERM, done.stderr
     assert Captured.read(tmp_path / "run").named("aten::linear")
+
+
+def test_a_program_may_wait_for_a_signal_that_it_blocks(with_torch, tmp_path):
+    (tmp_path / "waits.py").write_text(
+        "import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
+        + MODEL
+        + "os.kill(os.getpid(), signal.SIGTERM)\n"
+        + "print(signal.SIGTERM in signal.sigpending(), signal.sigwait([signal.SIGTERM]).name)\n"
+    )
+    done = with_torch(*CAPTURE, "waits.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "\nTrue SIGTERM\n"), done.stderr
+    assert Captured.read(tmp_path / "run").named("aten::linear")
+
+
+def test_a_fork_of_a_program_that_closes_all_files_ends_by_a_signal(with_torch, tmp_path):
+    (tmp_path / "closes.py").write_text(
+        MODEL
+        + "import os, signal, time\nsys.stdout.flush()\nos.closerange(3, 256)\n"
+        + "if not (child := os.fork()): time.sleep(600)\n"
+        + "os.kill(child, signal.SIGTERM)\n"
+        + "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    done = with_torch(*CAPTURE, "closes.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "\n-15\n"), done.stderr
+    assert "Exception ignored" not in done.stderr

@@ -4,6 +4,7 @@
 --
 -- Launches are found by correlation, then by flow, then by External id. An External id names only
 -- the operator, and so does a flow that begins in an operator: then its start counts as the launch.
+-- If other operators have ended inside that operator before the flow begins, the launch is unknown.
 -- Correlations, External ids and flows are numbers within a process: if several processes of a file
 -- have one, the launch is unknown.
 WITH

@@ -18,6 +18,8 @@ from tests.ingest.redaction.innocent import INNOCENT, NAMES_OF_SECRETS
 from tests.ingest.redaction.kinds import GROUPS, KINDS, ROWS, SEED, SETTINGS, planted
 from tests.ingest.redaction.places import LABELS, OF_RUN_JSON, write_run
 
+pytestmark = pytest.mark.slow  # plants every kind of secret everywhere
+
 # The tests search for the first and the last characters of a secret's part; every part has at
 # least `START`. More of them make sure that no other text has the same.
 START, SURE = 8, 12

@@ -18,6 +18,7 @@ from tests.conftest import Traces
 from tests.stores import is_at_rest
 
 DAMAGED, INTACT = "damaged", "intact"
+pytestmark = pytest.mark.slow  # damages every file of a run
 VIEWS = ("run_overview", "run_metrics", "step_parts", "advice", "trend")
 
 

@@ -189,7 +189,8 @@ def metrics(device: MemoryDevice) -> None:
                 f"Stranded{then}",
                 formatting.size(row.stranded_bytes),
                 None,
-                "Unused memory in segments that also hold allocations. It cannot be released.",
+                "Unused memory that cannot be released, because its segment also holds "
+                "allocations.",
             )
 
 

@@ -20,8 +20,8 @@ TICKS = 6
 MEANINGS = {
     "allocated": "allocated",
     "pending": "waiting to be freed",
-    "stranded": "stranded: free, but its segment cannot be released",
-    "free": "free: its segment can be released",
+    "stranded": "stranded: free, but cannot be released",
+    "free": "free: can be released",
 }
 
 
@@ -86,7 +86,7 @@ def _summary(frame: pd.DataFrame) -> str:
     if "stranded" in sums:
         parts.append(f"**{formatting.size(sums['stranded'])}** stranded between allocations")
     if "free" in sums:
-        parts.append(f"**{formatting.size(sums['free'])}** in segments that can be released")
+        parts.append(f"**{formatting.size(sums['free'])}** that can be released")
     return ", ".join(parts) + "."
 
 

@@ -113,6 +113,10 @@ def add(
     model: Annotated[str | None, typer.Option(help="Model that was profiled.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag, KEY=VALUE. Repeatable.")] = None,
+    capture_trace: Annotated[
+        list[Path] | None,
+        typer.Option(help="A trace of captures of CUDA graphs. Repeatable."),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(min=1, help="Number of processes. Each adds one run at a time.")
     ] = 1,
@@ -135,8 +139,15 @@ def add(
     # Check these settings first: a wrong one would otherwise be reported for each path.
     max_inflation()
     max_snapshot_bytes()
+    captures = [str(file.absolute()) for file in capture_trace or ()]
     options = AddOptions(
-        name, model, mode and mode.value, tags_of(tag or []), keep_metadata, redact_paths
+        name,
+        model,
+        mode and mode.value,
+        tags_of(tag or []),
+        keep_metadata,
+        redact_paths,
+        capture_traces=captures,
     )
     runs = [run for path in paths for run in run_directories(path)]
     if not add_with_progress(Store(store or default_store()), runs, options, jobs, as_json):

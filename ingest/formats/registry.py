@@ -6,6 +6,7 @@ from importlib import import_module
 
 from ingest.formats.compile_log.recognition import is_compile_log
 from ingest.formats.execution_trace.recognition import is_execution_trace
+from ingest.formats.graph_annotations.recognition import is_graph_annotations
 from ingest.formats.kineto.recognition import is_trace
 from ingest.formats.megengine.recognition import is_megengine
 from ingest.formats.memory_timeline.recognition import is_timeline
@@ -91,6 +92,14 @@ FORMATS = (
         suffix=r"(\.et)?\.json",
         recognise=is_execution_trace,
         load=Loader("execution_trace"),
+    ),
+    Format(
+        "graph_annotations",
+        noun="node",
+        encoding="JSON",
+        suffix=r"\.json",
+        recognise=is_graph_annotations,
+        load=Loader("graph_annotations"),
     ),
     Format(
         "memory_snapshot",

@@ -86,8 +86,14 @@ class Source:
 
     @property
     def is_profile(self) -> bool:
-        """Whether the file is a profile of the run. A copy of another file is not."""
-        return self.format is not None and self.status != "skipped"
+        """Whether the file is a profile of the run.
+
+        A copy of another file is not, nor is a file that is read only to explain a profile: its
+        kind is not that of its format.
+        """
+        return (
+            self.format is not None and self.kind == self.format.kind and self.status != "skipped"
+        )
 
     @property
     def has_events(self) -> bool:
@@ -108,7 +114,7 @@ class Source:
         """Return one line for people: events, MB, seconds, rows and warnings."""
         if self.format is None or self.status == "skipped":
             return ": ".join(filter(None, [self.name, self.status, "; ".join(self.warnings)]))
-        facts = [f"rank {self.rank}"]
+        facts = [f"rank {self.rank}"] if self.is_profile else [self.kind.replace("_", " ")]
         if self.cycle:
             facts.append(f"cycle {self.cycle}")
         facts.append(counted(self.events or 0, self.format.noun))
@@ -116,7 +122,7 @@ class Source:
             megabytes = (self.json_bytes or 0) / 1e6
             facts.append(f"{megabytes:.1f} MB of {self.format.encoding}")
             facts.append(f"read in {self.seconds or 0:.1f} s")
-        if self.format.has_events:
+        if self.has_events:
             facts.append(counted(self.complete or 0, "row"))
         warnings = "; ".join(self.warnings)
         ending = f" ({warnings})" if warnings else ""

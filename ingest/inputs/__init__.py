@@ -1,14 +1,18 @@
 """The input of a run: its directory, its files and their ranks, and its run.json."""
 
 from ingest.inputs.directories import run_directories
-from ingest.inputs.metadata import device_name, started_at, world_size
-from ingest.inputs.ranks import stage_ranks
+from ingest.inputs.graph_captures import KIND as GRAPH_CAPTURE
+from ingest.inputs.metadata import base_ns, device_name, started_at, world_size
+from ingest.inputs.ranks import own_rank, stage_ranks
 from ingest.inputs.run_input import RunInput, read_run_input
 from ingest.inputs.run_json import stage_compilations
 
 __all__ = [
+    "GRAPH_CAPTURE",
     "RunInput",
+    "base_ns",
     "device_name",
+    "own_rank",
     "read_run_input",
     "run_directories",
     "stage_compilations",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingest.errors import ProfileError
 from ingest.formats import FORMATS, recognise
-from ingest.inputs import run_json
+from ingest.inputs import graph_captures, run_json
 from ingest.units import natural_order
 
 BOARD_TRACE = re.compile(r".+\.pt\.trace\.json(\.gz)?", re.IGNORECASE)
@@ -18,12 +18,16 @@ def run_directories(path: Path) -> list[Path]:
 
     A log directory of TensorBoard has one run in each directory below it that holds traces named
     `*.pt.trace.json[.gz]`. Any other path is a single run. Links and hidden directories are not
-    followed.
+    followed. Traces of captures belong to the run around them.
     """
     found = []
     is_run = False
     for directory, below, files in os.walk(path):
-        below[:] = sorted(name for name in below if not name.startswith("."))
+        below[:] = sorted(
+            name
+            for name in below
+            if not name.startswith(".") and name not in graph_captures.DIRECTORIES
+        )
         if Path(directory) != path and any(map(BOARD_TRACE.fullmatch, files)):
             found.append(Path(directory))
         elif Path(directory) == path:
@@ -32,9 +36,15 @@ def run_directories(path: Path) -> list[Path]:
 
 
 def files_below(path: Path) -> Iterator[Path]:
-    """Yield the files in directories below a run's path, without hidden ones and other runs."""
+    """Yield the files in directories below a run's path that are not read.
+
+    These are without hidden ones, other runs and traces of captures.
+    """
     for directory, below, files in os.walk(path):
-        below[:] = sorted((name for name in below if name[0] != "."), key=natural_order)
+        read = graph_captures.DIRECTORIES if Path(directory) == path else ()
+        below[:] = sorted(
+            (name for name in below if name[0] != "." and name not in read), key=natural_order
+        )
         if Path(directory) != path and not any(map(BOARD_TRACE.fullmatch, files)):
             for name in sorted(files, key=natural_order):
                 if name[0] != ".":

@@ -75,7 +75,7 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
     `traced`: the ranks of process ids that are known from traces.
     """
     for source in sources:
-        source.rank = _own_rank(source)
+        source.rank = own_rank(source)
         if source.rank is None and traced and "pid" in source.metadata:
             source.rank = traced.get(str(source.metadata["pid"]))
     processes = _by_process(sources)
@@ -101,7 +101,7 @@ def _ranks_of_processes(
     """
     ranks = {source.source_id: source.rank for source in traces}
     pids: dict[str, set[int | None]] = {}
-    if any("pid" in source.metadata and _own_rank(source) is None for source in others):
+    if any("pid" in source.metadata and own_rank(source) is None for source in others):
         for source_id, pid in connection.execute(
             "SELECT DISTINCT source_id, pid FROM staged WHERE side = 'host'"
         ).fetchall():
@@ -116,7 +116,8 @@ def _process(source: Source) -> str:
     return name if source.process is None else f"{name} {source.process}"
 
 
-def _own_rank(source: Source) -> int | None:
+def own_rank(source: Source) -> int | None:
+    """Return the rank that a file records, or that its name has, or None."""
     distributed = source.metadata.get("distributedInfo")
     recorded = distributed.get("rank") if isinstance(distributed, dict) else None
     if isinstance(recorded, int) and 0 <= recorded < MAX_RANKS:
@@ -168,7 +169,7 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
                 "match theirs",
             )
         # A trace that records its rank belongs to the same job as the others.
-        if process in apart and _own_rank(source) is None:
+        if process in apart and own_rank(source) is None:
             source.warn(
                 "recorded_apart",
                 f"begins after the end of {apart[process]}: if it belongs to another job, "

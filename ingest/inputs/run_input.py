@@ -14,7 +14,7 @@ from ingest.errors import ProfileError
 from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
 from ingest.formats.failure import is_of_a_file, sentence
 from ingest.formats.io import sha256
-from ingest.inputs import run_json
+from ingest.inputs import graph_captures, run_json
 from ingest.inputs.copies import skip_copies
 from ingest.inputs.directories import files_below
 from ingest.units import as_utf8, natural_order
@@ -82,17 +82,21 @@ class RunInput:
         directory = self.path.resolve().name if self.path.is_dir() else ""
         for source in self.sources:
             known = str(source.path)
-            inside = source.path.relative_to(self.path) if directory else source.path.name
-            source.path = Path(directory, inside)
+            is_inside = directory and source.path.is_relative_to(self.path)
+            inside = source.path.relative_to(self.path) if is_inside else source.path.name
+            source.path = Path(directory, inside) if is_inside else Path(inside)
             source.coded_warnings = [
                 SourceWarning(code, message.replace(known, str(source.path)))
                 for code, message in source.coded_warnings
             ]
 
 
-def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
+def read_run_input(
+    path: Path, formats: Sequence[Format] = FORMATS, captures: Sequence[Path] = ()
+) -> RunInput:
     """Read the head and the checksum of each file of a run directory, or of a single file.
 
+    `captures`: traces of captures of CUDA graphs that are not in the run directory.
     The format of a file is the first of `formats` that recognises it. A run that failed before
     anything was recorded has no profile, only a run.json with an `error`. Raise ProfileError if the
     path is missing, unreadable or without any profile.
@@ -102,6 +106,10 @@ def read_run_input(path: Path, formats: Sequence[Format] = FORMATS) -> RunInput:
         directory = path if path.is_dir() else None
         sources = [_source(number, file, directory, formats) for number, file in enumerate(files)]
         skip_copies(sources)
+        for file in _sorted(graph_captures.files_of_captures(path)):
+            sources.append(_capture(len(sources), file, path, formats))
+        for file in captures:
+            sources.append(_capture(len(sources), file, None, formats))
         sources += _below(path, len(sources))
         description = _description(path, sources)
     except OSError as error:
@@ -121,12 +129,33 @@ def _files(path: Path) -> list[Path]:
             for file in path.iterdir()
             if (file.is_symlink() or not file.is_dir()) and not file.name.startswith(".")
         ]
-        return sorted(found, key=lambda file: natural_order(file.name))
+        return _sorted(found)
     if not path.exists():
         raise ProfileError(f"{path}: no such file or directory")
     if not path.is_file():
         raise ProfileError(f"{path}: not a regular file")
     return [path]
+
+
+def _sorted(files: list[Path]) -> list[Path]:
+    return sorted(files, key=lambda file: natural_order(file.name))
+
+
+def _capture(number: int, file: Path, directory: Path | None, formats: Sequence[Format]) -> Source:
+    """Return a trace of captures. A file of another kind in the run's directory is skipped.
+
+    Raise ProfileError for another kind of file that the user named, so that `directory` is None.
+    """
+    source = _source(number, file, directory, formats)
+    if source.has_events:
+        source.kind = graph_captures.KIND
+    elif not directory:
+        raise ProfileError(source.message("unreadable") or f"{file}: not a profiler trace")
+    elif source.status != "failed":
+        source.kind, source.format, source.status = "other", None, "skipped"
+        if not source.coded_warnings:
+            source.warn("not_a_profile", "not a profile")
+    return source
 
 
 def _below(path: Path, first: int) -> list[Source]:

@@ -24,11 +24,13 @@ Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and
 FEW = 10_000
 
 
-def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[str]:
+def build(
+    connection: duckdb.DuckDBPyConnection, workers: int = 1, only: frozenset[str] = frozenset()
+) -> frozenset[str]:
     """Fill the tables of a scratch database, and return the names of the relations without rows.
 
     `workers`: number of independent tables filled at the same time. Planning a statement keeps one
-    core busy, even if there are few rows.
+    core busy, even if there are few rows. `only`: relations that are wanted; all if it is empty.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
     snapshot and no compile log, and half of the SQL is about these.
@@ -42,7 +44,7 @@ def build(connection: duckdb.DuckDBPyConnection, workers: int = 1) -> frozenset[
         texts = texts_of(connection, {name for name in staged if rows[name]})
     empty = {name for name in staged if not rows[name]}
     known = set(staged)
-    waiting = list(tasks())
+    waiting = list(_needed(only) if only else tasks())
     running: dict[Future[set[str]], Task] = {}
     with Statements(connection, workers) as statements:
         while waiting or running:
@@ -85,6 +87,18 @@ class Task(NamedTuple):
 def tasks() -> tuple[Task, ...]:
     """Return all tasks, in the order in which a single worker does them."""
     return tasks_of(sql.nodes("scratch"))
+
+
+@cache
+def _needed(names: frozenset[str]) -> tuple[Task, ...]:
+    """Return the tasks that create these relations and what they read, in order."""
+    wanted = set(names)
+    needed = []
+    for task in reversed(tasks()):
+        if not wanted.isdisjoint(task.names):
+            needed.append(task)
+            wanted |= task.reads
+    return tuple(reversed(needed))
 
 
 def tasks_of(ordered: Sequence[sql.Node]) -> tuple[Task, ...]:

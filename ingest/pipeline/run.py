@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +18,7 @@ from ingest.errors import ProfileError
 from ingest.formats import Source, SourceWarning, Staging
 from ingest.formats.failure import is_of_a_file
 from ingest.inputs import (
+    GRAPH_CAPTURE,
     RunInput,
     device_name,
     stage_compilations,
@@ -27,6 +28,7 @@ from ingest.inputs import (
 )
 from ingest.pipeline.build import build
 from ingest.pipeline.containment import FilesError, without_bad_files
+from ingest.pipeline.graph_captures import load_captures
 from ingest.pipeline.parquet import write_tables
 from ingest.pipeline.scratch import open_scratch
 from ingest.redaction import redact, redact_paths, redact_secrets
@@ -44,7 +46,8 @@ class AddOptions:
     An empty model, mode or note, and a tag that is None, removes the one in run.json.
     `keep_metadata`: keep everything that looks like a secret, which is otherwise redacted in the
     labels and in the run's files. `redact_paths`: redact the paths of source files and of the
-    run's files.
+    run's files. `capture_traces`: absolute paths of traces of captures of CUDA graphs that are not
+    in the run's directory.
     """
 
     name: str | None = None
@@ -54,6 +57,7 @@ class AddOptions:
     keep_metadata: bool = False
     redact_paths: bool = False
     note: str | None = None
+    capture_traces: Sequence[str] = ()
 
     def without_secrets(self) -> "AddOptions":
         """Return the options with secrets redacted, unless `keep_metadata` is true."""
@@ -139,18 +143,21 @@ def utc_now() -> datetime:
 
 
 def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
-    profiles = [(file, file.format) for file in run.sources if file.format and file.is_profile]
-    unread = [(file, format_) for file, format_ in profiles if file.status != "failed"]
+    profiles = [file for file in run.sources if file.is_profile]
+    captures = [file for file in run.sources if file.kind == GRAPH_CAPTURE]
+    unread = [file for file in [*profiles, *captures] if file.status != "failed"]
     failures: list[ProfileError] = []
     errors: dict[int, Exception] = {}
     read_bytes = 0
-    for source, format_ in unread:
+    for source in unread:
         began = time.perf_counter()
+        load = source.format.load if source.format and source.is_profile else load_captures
         try:
-            format_.load(source, staging, partial(_report, progress, read_bytes))
+            load(source, staging, partial(_report, progress, read_bytes))
             source.seconds = round(time.perf_counter() - began, 3)
         except ProfileError as error:
-            failures.append(error)
+            if source.is_profile:
+                failures.append(error)
             source.fail(str(error))
         except Exception as error:
             if not is_of_a_file(error, source.path):
@@ -161,8 +168,8 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
         read_bytes += source.bytes or 0
     if errors:
         raise FilesError(errors)
-    if profiles and all(source.status == "failed" for source, _ in profiles):
-        reasons = (source.message("unreadable") for source, _ in profiles)
+    if profiles and all(source.status == "failed" for source in profiles):
+        reasons = (source.message("unreadable") for source in profiles)
         raise failures[0] if failures else ProfileError(next(filter(None, reasons), ""))
     for source, description in run.descriptions:
         stage_compilations(source, description, staging)

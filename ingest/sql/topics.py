@@ -33,6 +33,11 @@ TOPICS = (
         "Activity and queue of each stream, and overlap between streams.",
     ),
     Topic(
+        "cuda_graphs",
+        "CUDA graphs",
+        "What CUDA graphs were captured from, so that their replays have operators and modules.",
+    ),
+    Topic(
         "critical_path",
         "Critical path",
         "The chain of work that determines a step's duration, and what would make it shorter.",

@@ -183,7 +183,8 @@ class Store:
         began = time.perf_counter()
         options = (options or AddOptions()).without_secrets()
         with writing(self.path) as work, self.catalog_file.written_beside():
-            run = read_run_input(Path(path), formats)
+            captures = [Path(file) for file in options.capture_traces]
+            run = read_run_input(Path(path), formats, captures)
             if existing := self._with_content(run, self._now()):
                 return Added(existing, False, time.perf_counter() - began, [])
             directory, row = work / "run", work / "index_row.parquet"

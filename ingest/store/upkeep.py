@@ -133,7 +133,8 @@ def rebuild(
             f"{run_id}: the path of its original files was redacted; add the files again"
         )
     try:
-        run = read_run_input(Path(manifest.path))
+        captures = [Path(file) for file in manifest.options.capture_traces]
+        run = read_run_input(Path(manifest.path), captures=captures)
     except ProfileError as error:
         raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
     if run.checksums != manifest.checksums:

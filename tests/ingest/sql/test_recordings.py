@@ -10,6 +10,7 @@ EMPTY = {
     "cupti_counters",
     "execution_trace_nodes",
     "graph_breaks",
+    "graph_nodes",
     "kernel_fusions",
     "leaks",
     "megengine_layers",

@@ -9,7 +9,8 @@
 -- step        step of the activities, as in `kernels.step`
 -- path_id     innermost call around the launching call, or the launching call itself if it is
 --             outermost (`call_tree.path_id`); null without a launch
--- module_id   innermost nn.Module around the launch (`module_tree.module_id`); null outside modules
+-- module_id   innermost nn.Module around the launch (`module_tree.module_id`), or around the call
+--             that a CUDA graph recorded; null outside modules
 -- name        name of the activities, as in `kernels`
 -- activities  number of activities
 -- device_ns   sum of the durations of the activities, ns
@@ -58,7 +59,7 @@ SELECT
     lanes.tid,
     launching.step,
     callers.path_id,
-    nullif(callers.module_id, 0) AS module_id,
+    coalesce(nodes.module_id, nullif(callers.module_id, 0)) AS module_id,
     launching.name,
     count(*) AS activities,
     sum(launching.dur_ns)::BIGINT AS device_ns,
@@ -66,4 +67,5 @@ SELECT
 FROM launching
 LEFT JOIN callers ON launching.event_id = callers.event_id
 LEFT JOIN lanes ON callers.lane = lanes.lane
+LEFT JOIN replayed_nodes AS nodes ON launching.event_id = nodes.event_id
 GROUP BY ALL;

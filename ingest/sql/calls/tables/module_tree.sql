@@ -1,4 +1,5 @@
--- The nn.Modules of the model and how they nest, from the Python frames.
+-- The nn.Modules of the model and how they nest, from the Python frames, also those of traces of
+-- captures and of annotations of graph nodes.
 -- One row: a module inside the modules around it.
 --
 -- run_id     the run
@@ -58,4 +59,9 @@ SELECT
     regexp_replace(name, '_[0-9]+$', '') AS class,
     depth,
     around
-FROM placed;
+FROM placed
+UNION  -- noqa: AM02
+SELECT staged_graph_modules.* EXCLUDE (source_id)
+FROM staged_graph_modules
+UNION ALL BY NAME
+SELECT * FROM annotated_modules;

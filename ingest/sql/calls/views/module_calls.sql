@@ -33,12 +33,24 @@ own AS (
         module_id,
         sum(calls) FILTER (WHERE category = 'python_function' AND is_module(name)) AS calls,
         sum(self_ns) AS total_ns,
-        sum(self_device_ns) AS device_ns,
-        sum(self_idle_ns) AS idle_ns,
+        if(count(self_device_ns) > 0, 0, NULL) AS device_ns,
+        if(count(self_idle_ns) > 0, 0, NULL) AS idle_ns,
         sum(self_cpu_bytes) AS cpu_bytes,
         sum(self_device_bytes) AS device_bytes,
         sum(flops - repeated_flops) AS flops
     FROM call_tree
+    WHERE module_id IS NOT NULL
+    GROUP BY run_id, rank, step, module_id
+    UNION ALL BY NAME
+    SELECT
+        run_id,
+        rank,
+        step,
+        module_id,
+        0 AS total_ns,
+        sum(device_ns) AS device_ns,
+        sum(idle_ns) AS idle_ns
+    FROM launched_kernels
     WHERE module_id IS NOT NULL
     GROUP BY run_id, rank, step, module_id
 ),

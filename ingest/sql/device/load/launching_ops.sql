@@ -11,7 +11,7 @@ WITH around AS (
         event_id,
         name,
         nesting_order,
-        NOT is_wrapper(name) AS works
+        NOT is_wrapper(name) AND NOT starts_with(name, 'CUDAGraphNode.record') AS works
     FROM overlapping('cpu_ops', 'launch_moments')
 )
 

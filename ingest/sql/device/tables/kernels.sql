@@ -26,6 +26,15 @@
 -- top_op           name of the outermost cpu_op around the launch that is not a wrapper
 -- is_graph_launch  whether a graph launch started the activity
 -- graph_id         number of the graph, if recorded
+-- graph_op         of an activity that a graph launch started: name of the innermost cpu_op around
+--                  the call that the graph recorded; null if unknown
+-- graph_top_op     likewise the outermost cpu_op that is not a wrapper
+-- graph_label      likewise the name in the annotation of the graph's node
+-- node_id          the call that the graph recorded (`graph_nodes.node_id`); null if unknown, and
+--                  if several captures fit that differ in more than ids
+-- graph_evidence   how this is known. names: all kernels of the graph have the recorded names, in
+--                  order. order: the graph has as many kernels, copies and memsets as recorded, in
+--                  order. annotation: only the annotation is known. Null if nothing is known
 -- step             innermost step around the launch, or around the start of an activity without a
 --                  launch (`steps.step`)
 -- grid             number of thread blocks in x, y and z
@@ -94,6 +103,11 @@ SELECT
     launched.top_op,
     coalesce(is_graph_launch(launched.launch_name), FALSE) AS is_graph_launch,
     launched.a."graph id" AS graph_id,
+    node.op AS graph_op,
+    node.top_op AS graph_top_op,
+    node.label AS graph_label,
+    node.node_id,
+    node.evidence AS graph_evidence,
     moment.step,
     launched.a.grid,
     launched.a.block,
@@ -111,5 +125,6 @@ SELECT
             )
     END AS gb_per_s
 FROM launched
+LEFT JOIN replayed_nodes AS node ON launched.event_id = node.event_id
 ASOF LEFT JOIN step_moments('steps') AS moment
     ON launched.source_id = moment.source_id AND launched.host_ns >= moment.from_ns;

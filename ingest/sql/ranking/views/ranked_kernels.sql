@@ -20,8 +20,11 @@ SELECT
     levels.level,
     CASE
         WHEN levels.level = 'kernel' THEN kernels.name
+        WHEN levels.level = 'op' AND kernels.graph_top_op IS NOT NULL THEN kernels.graph_top_op
+        WHEN levels.level = 'leaf' AND kernels.graph_op IS NOT NULL THEN kernels.graph_op
         WHEN levels.level = 'op' AND kernels.top_op IS NOT NULL THEN kernels.top_op
         WHEN levels.level = 'leaf' AND kernels.op IS NOT NULL THEN kernels.op
+        WHEN levels.level <> 'kernel' AND kernels.graph_label IS NOT NULL THEN kernels.graph_label
         WHEN kernels.is_graph_launch THEN '(graph) ' || kernels.name
         ELSE '(no op)'
     END AS name,

@@ -1,0 +1,53 @@
+"""Reading of the traces of captures of CUDA graphs, each in a scratch database of its own.
+
+Their events are not those of the run, so only what explains the run's graph launches is copied.
+"""
+
+from ingest import sql
+from ingest.formats import Source, Staging
+from ingest.formats.staging import Progress
+from ingest.inputs import base_ns, own_rank
+from ingest.pipeline.build import build
+from ingest.pipeline.scratch import open_scratch
+from ingest.temporary import temporary_directory
+
+MEMORY_LIMIT = "512MB"
+NOT_STORED = "event of a trace of captures"  # a key of `sources.dropped_counts`
+# The relations that are copied, and the staged tables of the run that get them.
+COPIES = {"graph_nodes": "staged_graph_nodes", "module_tree": "staged_graph_modules"}
+
+
+def load_captures(source: Source, staging: Staging, progress: Progress) -> None:
+    """Read a trace of captures, and fill in the attributes of `source`.
+
+    Raise ProfileError as the reader of its format does. Warn if the trace has no captures.
+    """
+    assert source.format
+    with temporary_directory() as directory:
+        spill = str(directory / "spill")
+        with open_scratch(
+            directory / "scratch", memory_limit=MEMORY_LIMIT, temp_directory=spill
+        ) as scratch:
+            own = Staging(scratch, [*staging.sources])
+            source.format.load(source, own, progress)
+            for process in [source, *own.sources[len(staging.sources) :]]:
+                scratch.execute(
+                    "INSERT INTO staged_sources VALUES ($1, NULL, $2)",
+                    [process.source_id, base_ns(process)],
+                )
+            build(scratch, only=frozenset(COPIES))
+            copied = {
+                copy: scratch.sql(f"SELECT {_columns(copy)} FROM {table}").to_arrow_table()
+                for table, copy in COPIES.items()
+            }
+    for table, rows in copied.items():
+        staging.insert(table, rows, f"* REPLACE ({source.source_id} AS source_id)")
+    source.rank = own_rank(source)
+    source.complete, source.other, source.dropped = 0, {}, {NOT_STORED: source.events or 0}
+    if not copied["staged_graph_nodes"].num_rows:
+        source.warn("no_captures", "records no capture of a CUDA graph, so nothing is read from it")
+
+
+def _columns(table: str) -> str:
+    node = next(node for node in sql.nodes("scratch") if node.name == table)
+    return ", ".join("0 AS source_id" if name == "source_id" else name for name in node.columns)

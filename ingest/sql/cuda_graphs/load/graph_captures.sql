@@ -1,0 +1,32 @@
+-- The captures of CUDA graphs: times in which a process records launches instead of running them.
+-- One row: a capture that began and ended.
+-- Materialised: it is joined, and DuckDB then knows its size.
+WITH
+begun AS (
+    SELECT * FROM complete
+    WHERE name IN (
+        'cudaStreamBeginCapture', 'cudaStreamBeginCapture_ptsz', 'cudaStreamBeginCaptureToGraph',
+        'cudaStreamBeginCaptureToGraph_ptsz', 'cuStreamBeginCapture', 'cuStreamBeginCapture_v2',
+        'cuStreamBeginCaptureToGraph', 'hipStreamBeginCapture', 'hipStreamBeginCaptureToGraph'
+    )
+),
+
+ended AS (
+    SELECT lane, start_ns FROM complete
+    WHERE name IN (
+        'cudaStreamEndCapture', 'cudaStreamEndCapture_ptsz', 'cuStreamEndCapture',
+        'hipStreamEndCapture'
+    )
+)
+
+SELECT
+    begun.source_id,
+    begun.rank,
+    begun.pid,
+    begun.event_id AS capture_id,
+    begun.end_ns AS from_ns,
+    ended.start_ns AS to_ns
+FROM begun
+ASOF INNER JOIN ended ON begun.lane = ended.lane AND begun.end_ns <= ended.start_ns
+-- A capture that failed has no end of its own.
+QUALIFY row_number() OVER (PARTITION BY ended.lane, ended.start_ns ORDER BY from_ns DESC) = 1;

@@ -1,0 +1,75 @@
+-- Device activities of graph launches, in the order in which the graph recorded them.
+-- One row: an activity.
+-- Materialised: it is joined, and DuckDB then knows its size.
+--
+-- Graph node ids number the nodes in that order. Without them, activities of a single stream run in
+-- it. Activities of several streams do not: then `place` counts the activities of one kind and
+-- name, which is their order if all of these ran on one stream.
+WITH
+activities AS (
+    SELECT
+        activity.rank,
+        launches.launch_id,
+        activity.event_id,
+        activity.start_ns,
+        replayed_kind(activity.category, activity.name) AS kind,
+        CASE WHEN activity.category = 'kernel' THEN activity.name END AS kernel,
+        activity.args,
+        try_cast(json_extract_string(activity.args, '$.stream') AS BIGINT) AS stream,
+        nullif(try_cast(json_extract_string(activity.args, '$."graph node id"') AS UBIGINT), 0)
+            AS graph_node_id
+    FROM launches
+    INNER JOIN complete AS activity USING (event_id)
+    WHERE is_graph_launch(launches.launch_name)
+),
+
+launched AS (
+    SELECT
+        launch_id,
+        count(*) AS activities,
+        coalesce(min(stream) = max(stream), TRUE) AS has_one_stream,
+        count(graph_node_id) = count(*) AS has_nodes
+    FROM activities
+    GROUP BY launch_id
+),
+
+numbered AS (
+    SELECT
+        activities.*,
+        launched.activities,
+        launched.has_one_stream OR launched.has_nodes AS is_in_order,
+        row_number() OVER (
+            PARTITION BY activities.launch_id
+            ORDER BY
+                if(launched.has_nodes, activities.graph_node_id, 0),
+                activities.start_ns,
+                activities.event_id
+        ) AS ordinal,
+        row_number() OVER (
+            PARTITION BY activities.launch_id, activities.kind, activities.kernel
+            ORDER BY activities.start_ns, activities.event_id
+        ) AS ordinal_of_kernel,
+        coalesce(
+            min(activities.stream) OVER of_kernel = max(activities.stream) OVER of_kernel, TRUE
+        ) AS has_kernel_on_one_stream
+    FROM activities
+    INNER JOIN launched USING (launch_id)
+    WINDOW of_kernel AS (PARTITION BY activities.launch_id, activities.kind, activities.kernel)
+)
+
+SELECT
+    rank,
+    launch_id,
+    event_id,
+    kind,
+    kernel,
+    activities,
+    is_in_order,
+    has_kernel_on_one_stream,
+    graph_node_id,
+    CASE WHEN graph_node_id IS NOT NULL THEN args END AS annotation,
+    CASE
+        WHEN is_in_order THEN graph_place(ordinal)
+        ELSE graph_place(ordinal_of_kernel, kind := kind, kernel := kernel)
+    END AS place
+FROM numbered;

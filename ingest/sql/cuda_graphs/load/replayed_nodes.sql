@@ -1,0 +1,47 @@
+-- What each device activity of a graph launch replays.
+-- One row: an activity with a known operator, module or annotation.
+-- Materialised: it is joined, and DuckDB then knows its size.
+--
+-- It is known from a capture, from an annotation of the graph's node, or both. If several captures
+-- fit, as those of a server for each batch size do, only what all of them agree
+-- on is known.
+WITH
+agreed_nodes AS (
+    SELECT
+        captures.example_id,
+        node.place,
+        if(bool_and(captures.is_named), 'names', 'order') AS evidence,
+        CASE
+            WHEN count(DISTINCT hash(
+                node.op, node.top_op, node.module_id, node.input_dims, node.input_types,
+                node.concrete_inputs
+            )) = 1 THEN min(node.node_id)
+        END AS node_id,
+        agreed(node.op) AS op,
+        agreed(node.top_op) AS top_op,
+        agreed(node.module_id) AS module_id
+    FROM replayed_captures AS captures
+    INNER JOIN graph_places AS node USING (capture_id)
+    GROUP BY captures.example_id, node.place
+),
+
+replayed AS (
+    SELECT activity.event_id, node.*
+    FROM replayed_activities AS activity
+    INNER JOIN graph_launches AS launched USING (launch_id)
+    INNER JOIN agreed_nodes AS node USING (example_id, place)
+    WHERE
+        (activity.is_in_order OR activity.has_kernel_on_one_stream)
+        AND (node.op IS NOT NULL OR node.module_id IS NOT NULL)
+)
+
+SELECT
+    coalesce(replayed.event_id, annotated.event_id) AS event_id,
+    replayed.node_id,
+    replayed.op,
+    replayed.top_op,
+    annotated.label,
+    coalesce(replayed.module_id, annotated.module_id) AS module_id,
+    coalesce(replayed.evidence, 'annotation') AS evidence
+FROM replayed
+FULL JOIN graph_annotations AS annotated ON replayed.event_id = annotated.event_id;

@@ -1,0 +1,7 @@
+-- Annotations of the nodes of CUDA graphs.
+-- One row: a node.
+CREATE TABLE staged_graph_annotations (
+    source_id INTEGER,
+    graph_node_id UBIGINT,
+    annotation JSON
+);

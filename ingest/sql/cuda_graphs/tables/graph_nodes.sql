@@ -1,0 +1,89 @@
+-- What CUDA graphs were captured from: the launches that each capture recorded, with the operators
+-- and modules around them.
+-- One row: a kernel, copy or memset that a graph recorded.
+-- Materialised: several relations read it.
+--
+-- run_id           the run
+-- source_id        the input file with the capture: a trace of the run, or a trace of captures
+-- rank             rank of the process that captured
+-- node_id          the recorded call. In a trace of the run it is also an event (`events.event_id`)
+-- capture_id       the capture (`graph_nodes.capture_id`): the call that began it
+-- ordinal          position in the capture, from 1
+-- kind             kernel, memcpy or memset
+-- kernel           name of the kernel: recorded with the call, as on AMD, or known from the same
+--                  operator outside of captures; null if unknown, and for copies and memsets
+-- op               name of the innermost cpu_op around the call, which may be a wrapper
+-- top_op           name of the outermost cpu_op around the call that is not a wrapper
+-- top_op_ordinal   number of that operator's call in the capture, from 1
+-- module_id        innermost nn.Module around the call (`module_tree.module_id`); null outside
+--                  modules, or if the trace has no Python frames
+-- input_dims       shapes of the inputs of the innermost cpu_op, as recorded (JSON)
+-- input_types      types of these inputs, as recorded (JSON)
+-- concrete_inputs  values of its scalar inputs, as recorded (JSON)
+WITH
+around AS (
+    SELECT
+        recorded.*,
+        ops.op_id,
+        ops.op,
+        ops.top_op_id,
+        ops.top_op,
+        nullif(nest.module_id, 0) AS module_id,
+        op_event.args AS op_args,
+        count(*) OVER (PARTITION BY ops.op_id, recorded.kind) AS in_op,
+        row_number() OVER (
+            PARTITION BY ops.op_id, recorded.kind ORDER BY recorded.launch_ns, recorded.event_id
+        ) AS op_ordinal
+    FROM recorded_launches AS recorded
+    LEFT JOIN launching_ops AS ops USING (lane, launch_ns)
+    LEFT JOIN complete AS op_event ON ops.op_id = op_event.event_id
+    LEFT JOIN host_nest AS nest ON recorded.event_id = nest.event_id
+),
+
+typed AS (
+    SELECT
+        around.*,
+        json_extract(op_args, '$."Input Dims"')::VARCHAR AS input_dims,
+        coalesce(
+            json_extract(op_args, '$."Input type"'), json_extract(op_args, '$."Input Types"')
+        )::VARCHAR AS input_types,
+        json_extract(op_args, '$."Concrete Inputs"')::VARCHAR AS concrete_inputs
+    FROM around
+)
+
+SELECT
+    typed.source_id,
+    typed.rank,
+    typed.event_id AS node_id,
+    typed.capture_id,
+    row_number() OVER (
+        PARTITION BY typed.capture_id ORDER BY typed.launch_ns, typed.event_id
+    ) AS ordinal,
+    typed.kind,
+    CASE
+        WHEN typed.kind = 'kernel'
+            THEN coalesce(
+                typed.kernel,
+                CASE WHEN starts_with(typed.op, 'triton_') THEN typed.op END,
+                usual.kernel
+            )
+    END AS kernel,
+    typed.op,
+    typed.top_op,
+    dense_rank() OVER (PARTITION BY typed.capture_id ORDER BY typed.top_op_id) AS top_op_ordinal,
+    typed.module_id,
+    typed.input_dims,
+    typed.input_types,
+    typed.concrete_inputs
+FROM typed
+LEFT JOIN usual_kernels AS usual
+    ON
+        typed.source_id = usual.source_id
+        AND typed.op = usual.op
+        AND typed.input_dims IS NOT DISTINCT FROM usual.input_dims
+        AND typed.in_op = usual.kernels
+        AND typed.op_ordinal = usual.ordinal
+UNION ALL BY NAME
+SELECT staged_graph_nodes.*, files.rank
+FROM staged_graph_nodes
+INNER JOIN staged_files AS files USING (source_id);

@@ -77,10 +77,15 @@ class Files(NamedTuple):
     name: str
     process: str
 
-    def trace(self, cycle: int | None = None) -> Path:
+    def trace(self, cycle: int | None = None, suffix: str = ".trace.json.gz") -> Path:
         """Return the path of a trace. `cycle` counts from 1; it is None for a single trace."""
         of_cycle = "" if cycle is None else f"-cycle{cycle}"
-        return self._file(f"{of_cycle}.trace.json.gz")
+        return self._file(f"{of_cycle}{suffix}")
+
+    @property
+    def graph_annotations(self) -> Path:
+        """The path of the annotations of the nodes of CUDA graphs."""
+        return self._file(".graph_annotations.json.gz")
 
     @property
     def snapshot(self) -> Path:

@@ -24,6 +24,8 @@ DEFAULTS: dict[str, Any] = {
     "profile_acc_events": False,
     "profile_experimental_config": [],
     "profile_execution_trace": False,
+    "profile_cuspy": False,
+    "profile_cuspy_config": [],
 }
 SCHEDULE = {
     "profile_skip_first": 0,
@@ -89,6 +91,22 @@ def add_profiler_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K=V",
         help="Set one of torch's experimental options, such as verbose=true; repeatable.",
     )
+    flags.add_argument(
+        "--cuspy",
+        "--profile-cuspy",
+        dest="profile_cuspy",
+        action=BooleanOptionalAction,
+        help="Let torch's Cuspy record CUDA instead of Kineto, where torch has it.",
+    )
+    flags.add_argument(
+        "--cuspy-config",
+        "--profile-cuspy-config",
+        dest="profile_cuspy_config",
+        action="append",
+        metavar="K=V",
+        help="Set one of Cuspy's options, such as performance_metrics=NAME,NAME or "
+        "trace_format=pftrace; repeatable.",
+    )
     for name, meaning in (
         ("skip-first", "Steps to skip before the first cycle"),
         ("wait", "Steps per cycle that are not profiled"),
@@ -134,6 +152,9 @@ def create_profiler_from_args(
         "experimental_config": parse(values["profile_experimental_config"] or []),
         "execution_trace": values["profile_execution_trace"],
     }
+    settings = parse(values["profile_cuspy_config"] or [], "--cuspy-config")
+    if settings or values["profile_cuspy"]:
+        parameters["cuspy"] = settings
     if any(values[flag] is not None for flag in SCHEDULE):
         for flag, default in SCHEDULE.items():
             parameters[flag.removeprefix("profile_")] = (

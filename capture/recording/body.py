@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,15 @@ from capture.output import run_directory
 from capture.output.processes import note_run
 from capture.output.ranks import Job, current_job, rank
 from capture.output.run_json import described
-from capture.recording import compilation
+from capture.recording import compilation, cuspy
 from capture.recording.activities import accelerators
 from capture.recording.labels import valid_labels
 from capture.recording.memory import NO_DEVICE, MemoryHistory, MemoryTracker
 from capture.recording.trace import Trace
 
 if TYPE_CHECKING:
+    from torch.profiler import ProfilerActivity
+
     from capture.recording.profiler import Profiler
 
 
@@ -233,15 +236,29 @@ class Body:
             return None
         profiler = self._profiler
         trace = Trace(
-            activities,
+            self._with_cuspy(activities),
             profiler.options,
             profiler.schedule,
-            self.files.trace,
+            partial(self.files.trace, suffix=profiler.trace_suffix),
             self._written,
             self.files.execution_trace if profiler.execution_trace else None,
+            self.files.graph_annotations,
         )
         trace.start()
         return trace
+
+    def _with_cuspy(self, activities: set[ProfilerActivity]) -> Collection[Any]:
+        """Return torch's activities, with CUDA recorded by Cuspy if that is requested."""
+        from torch.profiler import ProfilerActivity
+
+        settings = self._profiler.options.get("cuspy")
+        if settings is None:
+            return activities
+        reason = cuspy.missing() if ProfilerActivity.CUDA in activities else cuspy.NO_CUDA
+        if reason:
+            self._note_missing("cuspy", reason)
+            return activities
+        return [*activities - {ProfilerActivity.CUDA}, cuspy.activity(settings)]
 
     def _written(self, path: Path) -> None:
         self.trace_path = path

@@ -10,13 +10,13 @@ from capture.errors import CaptureError, UsageError
 if TYPE_CHECKING:
     from torch._C._profiler import _ExperimentalConfig
 
-LIST_OPTIONS = ("profiler_metrics", "performance_events")
+LIST_OPTIONS = ("profiler_metrics", "performance_events", "performance_metrics")
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 ALL_THREADS = {"profile_all_threads": True}
 
 
-def parse(settings: Iterable[str]) -> dict[str, Any]:
-    """Parse settings of the form `NAME=VALUE`. Commas separate the items of a list.
+def parse(settings: Iterable[str], option: str = "--experimental-config") -> dict[str, Any]:
+    """Parse settings of an option, of the form `NAME=VALUE`. Commas separate the items of a list.
 
     Raises CaptureError for a setting of any other form.
     """
@@ -24,7 +24,7 @@ def parse(settings: Iterable[str]) -> dict[str, Any]:
     for setting in settings:
         name, is_pair, value = setting.partition("=")
         if not (name and is_pair):
-            raise UsageError(f"--experimental-config {setting}: must be NAME=VALUE")
+            raise UsageError(f"{option} {setting}: must be NAME=VALUE")
         options[name] = (
             [item for item in value.split(",") if item]
             if name in LIST_OPTIONS

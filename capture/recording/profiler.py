@@ -17,6 +17,7 @@ from capture.output.processes import Child
 from capture.recording import trace
 from capture.recording.activities import named
 from capture.recording.body import Body
+from capture.recording.cuspy import suffix_of
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
 from capture.recording.schedule import AnySchedule, OwnSchedule, Schedule
 from capture.recording.stages import Stages
@@ -44,6 +45,10 @@ class Profiler:
     acc_events          let `key_averages()` count the events of all cycles, not only the last
     experimental_config torch's experimental options by name: `{"verbose": True}` records the stacks
                         of operators that `key_averages(group_by_stack_n=…)` needs
+    cuspy               let torch's Cuspy record CUDA instead of Kineto, with these options of
+                        `torch.profiler.CuspyConfig`; `performance_metrics` are counters of the GPU,
+                        and `trace_format` `pftrace` writes traces for Perfetto, which `ingest` does
+                        not read
     execution_trace     also record the inputs and outputs of each operator, with torch's
                         `ExecutionTraceObserver`
     schedule            a schedule in the form of torch's, instead of the numbers that follow: a
@@ -79,6 +84,7 @@ class Profiler:
         with_modules: bool = False,
         acc_events: bool = False,
         experimental_config: Mapping[str, Any] | None = None,
+        cuspy: Mapping[str, Any] | None = None,
         execution_trace: bool = False,
         schedule: Callable[[int], Any] | None = None,
         skip_first: int = 0,
@@ -107,6 +113,9 @@ class Profiler:
                 "acc_events and with_stack cannot be combined: torch can crash when it reads "
                 "Python frames at the end of each cycle; use only one of them"
             )
+        if cuspy is not None:
+            self.options["cuspy"] = dict(cuspy)
+        self.trace_suffix = suffix_of(cuspy)
         self.execution_trace = execution_trace
         numbers = Schedule(skip_first, wait, warmup, active, repeat)
         if schedule and numbers != Schedule():

@@ -7,12 +7,13 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capture.output.run_directory import atomic_write
+from capture.recording import graph_annotations
 from capture.recording.device_time import DeviceTime
 from capture.recording.experimental import config_of
 from capture.recording.labels import hidden_from_tracers
@@ -21,7 +22,7 @@ from capture.recording.trace_size import TraceSize
 from capture.sigterm import writing
 
 if TYPE_CHECKING:
-    from torch.profiler import ProfilerActivity, profile, record_function
+    from torch.profiler import profile, record_function
 
 
 BEFORE_STEPS = "before the first step"
@@ -34,7 +35,8 @@ class Trace:
     """A recording of torch's profiler, from `start` to `stop`, of the steps in the schedule.
 
     Each cycle's trace is written to `path(cycle)`, or to `path(None)` if there is only one. Then
-    `on_ready` is called with the path. `cycles` is the number of traces. `was_ended` is true if
+    `on_ready` is called with the path. `activities` are those of torch. Annotations of graph nodes
+    go to `annotations`. `cycles` is the number of traces. `was_ended` is true if
     another profiler has ended this one, because torch runs one at a time. `overhead_ns` is the time
     between steps in which traces are started, ended and written. It can be longer than many steps.
     `steps_ns` has the Unix times at which each recorded step begins and ends. `device_time` is the
@@ -43,17 +45,18 @@ class Trace:
 
     def __init__(
         self,
-        activities: set[ProfilerActivity],
+        activities: Collection[Any],
         options: dict[str, Any],
         schedule: AnySchedule,
         path: Callable[[int | None], Path],
         on_ready: Callable[[Path], object],
         execution_trace: Path | None = None,
+        annotations: Path | None = None,
     ) -> None:
         from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
 
         self.cycles = 0
-        self._has_device = activities != {ProfilerActivity.CPU}
+        self._has_device = set(map(str, activities)) != {str(ProfilerActivity.CPU)}
         self.was_ended = False
         self._thread = threading.get_ident()
         self.overhead_ns = 0
@@ -66,6 +69,7 @@ class Trace:
         self._on_ready = on_ready
         self._options = options
         self._execution_trace = execution_trace
+        self._annotations = annotations
         self._observer = ExecutionTraceObserver() if execution_trace else None
         self._is_tentative = False
         self._discards = False
@@ -81,7 +85,7 @@ class Trace:
             on_trace_ready=self._save,
             execution_trace_observer=self._observer,
             # Torch 2.13 records no allocations if it records the operators of all threads.
-            **options
+            **{key: value for key, value in options.items() if key != "cuspy"}
             | {
                 "experimental_config": config_of(
                     options["experimental_config"], all_threads=not options["profile_memory"]
@@ -123,6 +127,8 @@ class Trace:
             try:
                 with _own_call(), writing():
                     self.profile.stop()
+                if self._annotations and self.cycles:
+                    graph_annotations.write(self._annotations)
             finally:
                 self._write_execution_trace()
         else:
@@ -220,16 +226,22 @@ class Trace:
         self._steps = 0
         path = self._path(self.cycles if self._schedule.numbers_cycles else None)
         with atomic_write(path) as temporary:
-            plain = temporary.with_suffix(".json")
-            try:
-                profile.export_chrome_trace(str(plain))
-                _pack(plain, temporary, self._renamed)
-            finally:
-                plain.unlink(missing_ok=True)
+            self._export(profile, temporary)
         if self._has_device:
             self.device_time.add(profile, self.steps_ns[self._steps_before :])
         self._steps_before = len(self.steps_ns)
         self._on_ready(path)
+
+    def _export(self, profile: profile, path: Path) -> None:
+        if path.suffix != ".gz":  # torch writes its own format for Perfetto
+            profile.export_chrome_trace(str(path))
+            return
+        plain = path.with_suffix(".json")
+        try:
+            profile.export_chrome_trace(str(plain))
+            _pack(plain, path, self._renamed)
+        finally:
+            plain.unlink(missing_ok=True)
 
 
 def _pack(plain: Path, packed: Path, renamed: dict[str, str]) -> None:

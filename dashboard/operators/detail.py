@@ -55,7 +55,10 @@ def _operator(view: View, level: str, name: str) -> None:
         _of_activities("kernel", where, "kernels", view.files)
     with sequences:
         _sequences(view, where)
-    without = "The trace has no operator for these activities: their launch was not recorded."
+    without = (
+        "No call is known for these activities: their launch was not recorded, or they ran in a "
+        "CUDA graph. Table graph_nodes has the shapes that graphs recorded."
+    )
     with shapes:
         query = select(
             f"input_dims, input_types, {share_of('device_ns')}, "
@@ -132,7 +135,9 @@ def _kernel(view: View, name: str) -> None:
         _table(query, "kernel_shapes", "launches", view.files)
     with calls:
         query = select(
-            "step, dur_ns, stream, op, top_op, grid, block, bytes, event_id, start_ns, launch_ns",
+            "step, dur_ns, stream, coalesce(graph_op, op) AS op, "
+            "coalesce(graph_top_op, top_op) AS top_op, grid, block, bytes, event_id, start_ns, "
+            "launch_ns",
             "kernels",
             where,
             order_by="dur_ns DESC, start_ns",

@@ -181,9 +181,10 @@ class Store:
         and StoreError if the store cannot be written. The store is then unchanged.
         """
         began = time.perf_counter()
-        options = (options or AddOptions()).without_secrets()
+        options = options or AddOptions()
+        captures = [Path(file) for file in options.capture_traces]
+        options = options.without_secrets()
         with writing(self.path) as work, self.catalog_file.written_beside():
-            captures = [Path(file) for file in options.capture_traces]
             run = read_run_input(Path(path), formats, captures)
             if existing := self._with_content(run, self._now()):
                 return Added(existing, False, time.perf_counter() - began, [])

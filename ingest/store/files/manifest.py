@@ -3,7 +3,7 @@
 import hashlib
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class Manifest:
             sql.logic_version(),
             None if options.redact_paths or is_secret else path,
             run.checksums,
-            options,
+            replace(options, capture_traces=()) if options.redact_paths else options,
             added_at.isoformat(),
             _tables(directory),
         )

@@ -16,15 +16,6 @@ from tests.capture.captured import Captured
 pytestmark = pytest.mark.usefixtures("capture_extra")
 
 
-@pytest.fixture
-def work():
-    """A forward pass of a small model."""
-    import torch
-
-    model = torch.nn.Linear(4, 4)
-    return lambda: model(torch.ones(2, 4))
-
-
 def recorded(work, directory: Path, steps: int = 1, **options: Any) -> Profiler:
     """Record a run with this number of steps."""
     with Profiler(output_dir=directory, name="mine", **options) as profiler:

@@ -21,7 +21,7 @@ def test_files_in_directories_of_a_run_are_listed_with_the_reason(
     run = tmp_path / "run"
     write(run / "trace.json", "a")
     before = command("add", run)
-    for name in ("capture_traces/rank10.json", "capture_traces/rank2.json", "cache/a/b.bin"):
+    for name in ("more/rank10.json", "more/rank2.json", "cache/a/b.bin"):
         write(run / name, "b")
     write(run / ".hidden/c.json", "c")
     write(run / "cache/.hidden.json", "c")
@@ -41,7 +41,7 @@ def test_files_in_directories_of_a_run_are_listed_with_the_reason(
         ]
     assert rows == [
         (f"run/{name}", "skipped", None, ["in_directory_below"])
-        for name in ("cache/a/b.bin", "capture_traces/rank2.json", "capture_traces/rank10.json")
+        for name in ("cache/a/b.bin", "more/rank2.json", "more/rank10.json")
     ]
 
 

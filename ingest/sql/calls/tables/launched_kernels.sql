@@ -24,6 +24,7 @@ launching AS (
         kernels.step,
         kernels.name,
         kernels.dur_ns,
+        kernels.graph_module_id,
         gaps.to_ns - gaps.from_ns AS idle_ns,
         kernels.launch_id IS NULL AS is_by_op,
         coalesce(kernels.launch_id, kernels.op_id) AS host_id
@@ -59,7 +60,7 @@ SELECT
     lanes.tid,
     launching.step,
     callers.path_id,
-    coalesce(nodes.module_id, nullif(callers.module_id, 0)) AS module_id,
+    coalesce(launching.graph_module_id, nullif(callers.module_id, 0)) AS module_id,
     launching.name,
     count(*) AS activities,
     sum(launching.dur_ns)::BIGINT AS device_ns,
@@ -67,5 +68,4 @@ SELECT
 FROM launching
 LEFT JOIN callers ON launching.event_id = callers.event_id
 LEFT JOIN lanes ON callers.lane = lanes.lane
-LEFT JOIN replayed_nodes AS nodes ON launching.event_id = nodes.event_id
 GROUP BY ALL;

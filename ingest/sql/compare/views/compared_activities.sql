@@ -3,17 +3,22 @@
 -- One row: an activity that the compared step of a side launched. There are no rows if the host is
 -- compared.
 --
--- side         base or other
--- run_id       the run
--- event_id     the activity (`kernels.event_id`)
--- name         kernel, copy or memset
--- is_kernel    whether the activity is a kernel, not a copy or memset
--- class        compute, communication or copy
--- start_ns     Unix time at which the activity began, ns
--- ns           length of the activity within the measured window, ns
--- launch_id    call that launched the activity (`events.event_id`)
--- top_op_id    outermost operator around the launching call (`ops.event_id`)
--- is_in_graph  whether a graph launch outside any operator owns the activity
+-- side          base or other
+-- run_id        the run
+-- event_id      the activity (`kernels.event_id`)
+-- name          kernel, copy or memset
+-- is_kernel     whether the activity is a kernel, not a copy or memset
+-- class         compute, communication or copy
+-- start_ns      Unix time at which the activity began, ns
+-- ns            length of the activity within the measured window, ns
+-- launch_id     call that launched the activity (`events.event_id`)
+-- top_op_id     outermost operator around the launching call (`ops.event_id`)
+-- is_in_graph   whether a graph launch outside any operator owns the activity
+-- graph_op      in a graph: outermost operator around the call that the graph recorded, or the name
+--               in an annotation of the graph's node; null if unknown
+-- module_id     in a graph: innermost nn.Module around that call (`module_tree.module_id`)
+-- work_item_id  the work item of `compared_work_items`: the outermost operator; in a graph, the
+--               first activity of the same call of the recorded operator; else the activity itself
 CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         measured.side,
@@ -27,7 +32,10 @@ CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS
         - greatest(kernel.start_ns, measured.start_ns) AS ns,
         kernel.launch_id,
         kernel.top_op_id,
-        kernel.top_op_id IS NULL AND coalesce(kernel.is_graph_launch, FALSE) AS is_in_graph
+        kernel.top_op_id IS NULL AND coalesce(kernel.is_graph_launch, FALSE) AS is_in_graph,
+        coalesce(kernel.graph_top_op, kernel.graph_label) AS graph_op,
+        kernel.graph_module_id AS module_id,
+        coalesce(kernel.top_op_id, kernel.graph_call_id, kernel.event_id) AS work_item_id
     FROM compared_windows(base, other, rank := rank, nth_step := nth_step) AS measured
     INNER JOIN kernels AS kernel
         ON

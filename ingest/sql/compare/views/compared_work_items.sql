@@ -2,11 +2,13 @@
 -- other, rank := NULL, nth_step := NULL)`. It uses the median step of each run, or step number
 -- `nth_step`; for a run without steps, the whole recording. The times add up to the time of the
 -- device, or of the host's operators, in that step.
--- One row: an outermost operator that did work, or a device activity that belongs to no operator.
+-- One row: an outermost operator that did work, also in a CUDA graph, or a device activity that
+-- belongs to no operator.
 --
 -- side           base or other
 -- run_id         the run
--- work_item_id   the operator, or the activity (`events.event_id`)
+-- work_item_id   the operator; in a graph its first activity, and without an operator the activity
+--                (`events.event_id`)
 -- name           name of the operator, without numbers that differ from run to run
 --                (`compared_name`). Without an operator, it is the kernel, or `(graph) <kernel>` in
 --                a graph. On the host, `compiled code` is the time in calls of compiled graphs
@@ -51,7 +53,9 @@ CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS
         SELECT
             side,
             run_id,
-            coalesce(top_op_id, event_id) AS work_item_id,
+            work_item_id,
+            min(graph_op) AS graph_op,
+            min(module_id) AS module_id,
             arg_max(name, (ns, name)) AS kernel,
             arg_max(class, (ns, class)) AS class,
             bool_or(is_in_graph) AS is_in_graph,
@@ -66,7 +70,7 @@ CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS
                 NULL
             ) AS launches
         FROM activities
-        GROUP BY side, run_id, coalesce(top_op_id, event_id)
+        GROUP BY side, run_id, work_item_id
     ),
 
     work_items AS (
@@ -95,10 +99,12 @@ CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS
         work_items.work_item_id,
         coalesce(
             work_items.name,
-            compared_name(top.name),
+            compared_name(coalesce(top.name, work_items.graph_op)),
             if(work_items.is_in_graph, '(graph) ', '') || work_items.kernel
         ) AS name,
-        coalesce(top.short_name, work_items.kernel, work_items.name) AS short_name,
+        coalesce(
+            top.short_name, short_op(work_items.graph_op), work_items.kernel, work_items.name
+        ) AS short_name,
         work_items.kernel,
         work_items.class,
         work_items.start_ns,
@@ -106,7 +112,9 @@ CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS
         work_items.kernels,
         work_items.launches,
         regexp_replace(
-            regexp_replace(top.module, '_[0-9]+(/|$)', '\1', 'g'), '^OptimizedModule/?', ''
+            regexp_replace(coalesce(top.module, tree.module), '_[0-9]+(/|$)', '\1', 'g'),
+            '^OptimizedModule/?',
+            ''
         ) AS module,
         top.host_frame,
         regexp_extract(top.host_frame, '[^/]*$') AS short_frame,
@@ -123,6 +131,11 @@ CREATE MACRO compared_work_items(base, other, rank := NULL, nth_step := NULL) AS
             work_items.run_id = top.run_id
             AND work_items.work_item_id = top.event_id
             AND top.run_id IN (base, other)
+    LEFT JOIN module_tree AS tree
+        ON
+            work_items.run_id = tree.run_id
+            AND work_items.module_id = tree.module_id
+            AND tree.run_id IN (base, other)
     LEFT JOIN
         calls
         ON work_items.run_id = calls.run_id AND work_items.work_item_id = calls.work_item_id;

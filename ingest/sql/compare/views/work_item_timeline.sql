@@ -14,7 +14,8 @@
 -- end_ns        Unix time at which the work ended, ns
 -- dur_ns        length of the work, ns
 -- name          name of the kernel, copy or memset; on the host, of the operator
--- op            outermost operator around the launch; on the host, the same as `name`
+-- op            outermost operator around the launch, or around the call that a CUDA graph
+--               recorded; on the host, the same as `name`
 -- module        path of nn.Modules around an operator on the host; null if unknown, and on the
 --               device
 -- work_item_id  the work item that it is part of (`compared_work_items.work_item_id`)
@@ -30,9 +31,9 @@ SELECT
     start_ns + dur_ns AS end_ns,
     dur_ns,
     name,
-    top_op AS op,
+    coalesce(graph_top_op, top_op, graph_label) AS op,
     NULL::VARCHAR AS module,
-    coalesce(top_op_id, event_id) AS work_item_id
+    coalesce(top_op_id, graph_call_id, event_id) AS work_item_id
 FROM kernels
 UNION ALL
 SELECT

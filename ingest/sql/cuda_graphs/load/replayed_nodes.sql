@@ -19,6 +19,7 @@ agreed_nodes AS (
         END AS node_id,
         agreed(node.op) AS op,
         agreed(node.top_op) AS top_op,
+        agreed(node.top_op_ordinal) AS top_op_ordinal,
         agreed(node.module_id) AS module_id
     FROM replayed_captures AS captures
     INNER JOIN graph_places AS node USING (capture_id)
@@ -26,7 +27,15 @@ agreed_nodes AS (
 ),
 
 replayed AS (
-    SELECT activity.event_id, node.*
+    SELECT
+        node.*,
+        activity.event_id,
+        CASE
+            WHEN node.top_op_ordinal IS NOT NULL
+                THEN min(activity.event_id) OVER (
+                    PARTITION BY activity.launch_id, node.top_op_ordinal
+                )
+        END AS call_id
     FROM replayed_activities AS activity
     INNER JOIN graph_launches AS launched USING (launch_id)
     INNER JOIN agreed_nodes AS node USING (example_id, place)
@@ -40,6 +49,7 @@ SELECT
     replayed.node_id,
     replayed.op,
     replayed.top_op,
+    replayed.call_id,
     annotated.label,
     coalesce(replayed.module_id, annotated.module_id) AS module_id,
     coalesce(replayed.evidence, 'annotation') AS evidence

@@ -70,7 +70,10 @@ SELECT
     END AS kernel,
     typed.op,
     typed.top_op,
-    dense_rank() OVER (PARTITION BY typed.capture_id ORDER BY typed.top_op_id) AS top_op_ordinal,
+    CASE
+        WHEN typed.top_op_id IS NOT NULL
+            THEN dense_rank() OVER (PARTITION BY typed.capture_id ORDER BY typed.top_op_id)
+    END AS top_op_ordinal,
     typed.module_id,
     typed.input_dims,
     typed.input_types,

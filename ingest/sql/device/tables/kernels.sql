@@ -29,7 +29,11 @@
 -- graph_op         of an activity that a graph launch started: name of the innermost cpu_op around
 --                  the call that the graph recorded; null if unknown
 -- graph_top_op     likewise the outermost cpu_op that is not a wrapper
--- graph_label      likewise the name in the annotation of the graph's node
+-- graph_call_id    first activity of the launch that belongs to the same call of that operator
+--                  (`kernels.event_id`)
+-- graph_module_id  innermost nn.Module around the call that the graph recorded
+--                  (`module_tree.module_id`); null if unknown
+-- graph_label      name in the annotation of the graph's node
 -- node_id          the call that the graph recorded (`graph_nodes.node_id`); null if unknown, and
 --                  if several captures fit that differ in more than ids
 -- graph_evidence   how this is known. names: all kernels of the graph have the recorded names, in
@@ -105,6 +109,8 @@ SELECT
     launched.a."graph id" AS graph_id,
     node.op AS graph_op,
     node.top_op AS graph_top_op,
+    node.call_id AS graph_call_id,
+    node.module_id AS graph_module_id,
     node.label AS graph_label,
     node.node_id,
     node.evidence AS graph_evidence,

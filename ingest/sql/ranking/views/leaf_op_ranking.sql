@@ -4,7 +4,8 @@
 -- run_id     the run
 -- rank       rank of the process; 0 if there was only one process
 -- device     number of the device
--- name       innermost operator around the launch; or `(graph) <kernel>`, `(no op)`, `bubble`
+-- name       innermost operator around the launch, or around the call that a CUDA graph recorded;
+--            or `(graph) <kernel>`, `(no op)`, `bubble`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
 -- percent    share of the device's span, 0 to 100

@@ -5,8 +5,8 @@
 -- run_id     the run
 -- rank       rank of the process; 0 if there was only one process
 -- device     number of the device
--- name       outermost operator around the launch that is not a wrapper; or `(graph) <kernel>`,
---            `(no op)`, `bubble`
+-- name       outermost operator around the launch that is not a wrapper, or around the call that a
+--            CUDA graph recorded; or `(graph) <kernel>`, `(no op)`, `bubble`
 -- op         former name of column `name`; use `name` instead
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice

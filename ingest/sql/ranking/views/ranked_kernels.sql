@@ -2,42 +2,56 @@
 -- One row: a device activity at one level.
 --
 -- run_id     the run
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- level      op (outermost operator around the launch, or around the call that a CUDA graph
+--            recorded), leaf (innermost) or kernel
 -- name       operator or kernel, as in `ranking`
 -- rank       rank of the process
 -- device     number of the device
 -- event_id   the activity (`kernels.event_id`)
 -- owner_id   operator `name` that the activity belongs to (`ops.event_id`); null if `name` is not
---            an operator
+--            an operator, and if a graph recorded the operator
 -- kernel     name of the kernel, copy or memset
 -- class      compute, communication or copy
 -- launch_ns  Unix time at which the launching call began, ns; null if unknown
 -- start_ns   Unix time at which the activity began, ns
 -- dur_ns     length of the activity, ns
 -- step       step in which the activity was launched (`steps.step`)
+WITH named AS (
+    SELECT
+        kernels.*,
+        levels.level,
+        CASE levels.level
+            WHEN 'op' THEN kernels.graph_top_op
+            WHEN 'leaf' THEN kernels.graph_op
+        END AS recorded_op,
+        CASE levels.level WHEN 'op' THEN kernels.top_op WHEN 'leaf' THEN kernels.op END
+            AS launching_op,
+        CASE levels.level WHEN 'op' THEN kernels.top_op_id WHEN 'leaf' THEN kernels.op_id END
+            AS launching_op_id
+    FROM kernels
+    CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
+)
+
 SELECT
-    kernels.run_id,
-    levels.level,
+    run_id,
+    level,
     CASE
-        WHEN levels.level = 'kernel' THEN kernels.name
-        WHEN levels.level = 'op' AND kernels.graph_top_op IS NOT NULL THEN kernels.graph_top_op
-        WHEN levels.level = 'leaf' AND kernels.graph_op IS NOT NULL THEN kernels.graph_op
-        WHEN levels.level = 'op' AND kernels.top_op IS NOT NULL THEN kernels.top_op
-        WHEN levels.level = 'leaf' AND kernels.op IS NOT NULL THEN kernels.op
-        WHEN levels.level <> 'kernel' AND kernels.graph_label IS NOT NULL THEN kernels.graph_label
-        WHEN kernels.is_graph_launch THEN '(graph) ' || kernels.name
-        ELSE '(no op)'
+        WHEN level = 'kernel' THEN name
+        ELSE coalesce(
+            recorded_op,
+            launching_op,
+            graph_label,
+            CASE WHEN is_graph_launch THEN '(graph) ' || name ELSE '(no op)' END
+        )
     END AS name,
-    kernels.rank,
-    kernels.device,
-    kernels.event_id,
-    CASE levels.level WHEN 'op' THEN kernels.top_op_id WHEN 'leaf' THEN kernels.op_id END
-        AS owner_id,
-    kernels.name AS kernel,
-    kernels.class,
-    kernels.launch_ns,
-    kernels.start_ns,
-    kernels.dur_ns,
-    kernels.step
-FROM kernels
-CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level);
+    rank,
+    device,
+    event_id,
+    CASE WHEN recorded_op IS NULL THEN launching_op_id END AS owner_id,
+    name AS kernel,
+    class,
+    launch_ns,
+    start_ns,
+    dur_ns,
+    step
+FROM named;

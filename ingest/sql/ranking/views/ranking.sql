@@ -7,9 +7,9 @@
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
 -- rank       rank of the process; 0 if there was only one process
 -- device     number of the device
--- name       operator or kernel; `(graph) <kernel>` for an activity of a graph launch of which no
---            operator is known, `(no op)` for an activity without a launch record or an operator around
---            its launch, `bubble` for idle time
+-- name       operator or kernel; `(graph) <kernel>` for an activity of a graph launch without a
+--            known operator, `(no op)` for an activity without a launch record or an operator
+--            around its launch, `bubble` for idle time
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
 -- percent    share of the device's span, 0 to 100; null if the span is 0

@@ -17,6 +17,12 @@ MAX_SEQUENCES = 200
 IN_SEQUENCE = 40  # characters of a kernel's name in a sequence
 SHOWN_NAME = 4_000
 NOTHING = "Nothing was recorded."
+# How the operator of an activity in a CUDA graph is known, by `ranked_kernels.evidence`.
+EVIDENCE = {
+    "names": "the names of their kernels are those of the capture",
+    "order": "the capture has as many activities, in the same order",
+    "annotation": "the program named their nodes",
+}
 
 
 def show(view: View, level: str, name: str) -> None:
@@ -50,6 +56,7 @@ def _bubble(view: View) -> None:
 
 def _operator(view: View, level: str, name: str) -> None:
     where = {**view.of_steps(), "level": level, "name": name}
+    _in_graphs(where)
     kernels, sequences, shapes, calls = st.tabs(["Kernels", "Sequences", "Shapes", "Calls"])
     with kernels:
         _of_activities("kernel", where, "kernels", view.files)
@@ -79,6 +86,19 @@ def _operator(view: View, level: str, name: str) -> None:
             limit=MAX_CALLS,
         )
         _calls(query, "op_calls", "calls", *_context(view), without)
+
+
+def _in_graphs(where: dict[str, Scalar]) -> None:
+    """Say how many of the activities ran in CUDA graphs, and how their operator is known."""
+    query = select(
+        "evidence, count(*) AS activities",
+        "ranked_kernels",
+        {**where, "evidence IS NOT NULL": True},
+        group_by="evidence",
+        order_by="evidence",
+    )
+    for row in data.rows(query).itertuples():
+        st.caption(f"{row.activities:,} activities ran in CUDA graphs: {EVIDENCE[row.evidence]}.")
 
 
 def _sequences(view: View, where: dict[str, Scalar]) -> None:

@@ -58,9 +58,19 @@ class RunInput:
 
     @property
     def checksums(self) -> list[str]:
-        """The SHA-256 of each file, sorted, so that they do not depend on the names."""
-        files = {source.path: source.sha256 for source in self.sources}
-        return sorted(sha256 for sha256 in files.values() if sha256 is not None)
+        """The SHA-256 of each file, sorted, so that they do not depend on the names.
+
+        Those of traces of captures are marked, because a run with the same files as its own traces
+        is another run.
+        """
+        files = {
+            source.path: f"{source.kind} {source.sha256}"
+            if source.kind == graph_captures.KIND
+            else source.sha256
+            for source in self.sources
+            if source.sha256 is not None
+        }
+        return sorted(map(str, files.values()))
 
     @property
     def digest(self) -> str:

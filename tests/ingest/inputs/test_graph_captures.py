@@ -18,6 +18,7 @@ CAPTURE = [
     *capture([("aten::mm", "gemm"), ("aten::add", "add_kernel")]),
 ]
 REPLAY = replay([("gemm", 7), ("add_kernel", 7)])
+EVENTS = {"trace.json": REPLAY, "captures.json": CAPTURE}
 FILES = "SELECT parse_filename(path), kind, status, complete_events, warning_codes FROM sources"
 
 
@@ -76,6 +77,8 @@ def test_a_named_trace_of_captures_is_read_again_by_a_rebuild(
     assert attributed(store) == KNOWN
     assert not store.add(trace, options).is_new
     assert store.add(trace).is_new  # without its captures, it is another run
+    both = [write(tmp_path / "both" / name, events) for name, events in EVENTS.items()]
+    assert store.add(both[0].parent).is_new  # and with them as traces of its own
 
 
 def test_the_option_may_be_repeated_and_paths_can_be_redacted(

@@ -10,6 +10,8 @@
 -- event_id   the activity (`kernels.event_id`)
 -- owner_id   operator `name` that the activity belongs to (`ops.event_id`); null if `name` is not
 --            an operator, and if a graph recorded the operator
+-- evidence   how a graph's operator `name` is known: names, order or annotation, as in
+--            `kernels.graph_evidence`; null if the activity was launched in `name`
 -- kernel     name of the kernel, copy or memset
 -- class      compute, communication or copy
 -- launch_ns  Unix time at which the launching call began, ns; null if unknown
@@ -48,6 +50,11 @@ SELECT
     device,
     event_id,
     CASE WHEN recorded_op IS NULL THEN launching_op_id END AS owner_id,
+    CASE
+        WHEN recorded_op IS NOT NULL THEN graph_evidence
+        WHEN level <> 'kernel' AND launching_op IS NULL AND graph_label IS NOT NULL
+            THEN 'annotation'
+    END AS evidence,
     name AS kernel,
     class,
     launch_ns,

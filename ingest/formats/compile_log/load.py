@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 from ingest.errors import ProfileError
 from ingest.formats.compile_log.events import Clock, Phases, Resets
@@ -50,7 +51,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
                 elif (at_us := clock.set(event, record)) is not None:
                     for phase in phases.add(event, record.compile_id, at_us):
                         rows.add("staged_compile_phases", *phase, record.reset)
-            if note := _note(log, record):
+            if note := _note(log, record, event):
                 rows.add_record(record, clock.time_ns(record), *note)
         for graph in graphs.rest():
             rows.add_graph(graph)
@@ -79,8 +80,13 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
         source.metadata["distributedInfo"] = {"rank": log.rank}
 
 
-def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None] | None:
-    """Return a record's note about its compilation: kind, text, and stack of the user's code."""
+def _note(
+    log: CompileLog, record: Record, event: dict[str, Any] | None
+) -> tuple[str, str | None, str | None] | None:
+    """Return a record's note about its compilation: kind, text, and stack of the user's code.
+
+    `event` is the content of a `chromium_event`.
+    """
     name, payload = record.name, record.payload
     if name in METRICS and isinstance(record.content, dict):
         fields = {key: record.content[key] for key in FIELDS if key in record.content}
@@ -93,7 +99,7 @@ def _note(log: CompileLog, record: Record) -> tuple[str, str | None, str | None]
         return name, found["reason"], found["stack"]
     if name.startswith("fx_graph_cache_"):
         return "cache", name.removeprefix("fx_graph_cache_"), None
-    if name == "chromium_event" and (event := record.json()):
+    if event:
         state = str(event.get("name")).removeprefix("fx_graph_cache_")
         if event.get("ph") == "i" and state != event.get("name"):
             return "cache", state, None

@@ -103,8 +103,9 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
             blocks.state = 'free' AND segments.is_in_use AS is_between,
             (blocks.address - blocks.segment_address)::BIGINT AS block_offset,
             whole_page_bytes(block_offset, blocks.bytes, blocks.page_bytes) AS paged_bytes,
-            if(paged_bytes > 0, -block_offset % blocks.page_bytes, 0) AS modulo_page,
-            if(modulo_page < 0, modulo_page + blocks.page_bytes, modulo_page) AS before_page_bytes
+            coalesce(
+                (blocks.page_bytes - block_offset % blocks.page_bytes) % blocks.page_bytes, 0
+            ) AS before_page_bytes
         FROM blocks
         INNER JOIN segments
             ON
@@ -122,8 +123,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
     parts AS (
         SELECT
             * EXCLUDE (
-                address, bytes, state, is_between, block_offset, paged_bytes, modulo_page,
-                before_page_bytes
+                address, bytes, state, is_between, block_offset, paged_bytes, before_page_bytes
             ),
             unnest(CASE
                 WHEN NOT is_between

@@ -1,5 +1,6 @@
 -- The contents of each call of a compiled graph, in order: its outermost cpu_ops, and kernels that
 -- no operator launched, as older traces record Triton kernels.
+-- A call that replays a CUDA graph has the calls that the graph recorded.
 -- It leaves out what Inductor's runtime does itself: copies of inputs that are not aligned, before
 -- and after the code runs, and benchmarks of kernels, in the first call.
 -- One row: an operator or a kernel inside a call.
@@ -18,6 +19,7 @@ ops AS (
     WHERE
         op.category = 'cpu_op'
         AND NOT starts_with(op.name, 'CachingAutotuner.')
+        AND NOT starts_with(op.name, 'cudagraphify.')
         AND op.name <> 'aten::_foreach_copy_'
 ),
 
@@ -42,13 +44,35 @@ without_op AS (
     WHERE
         launched.launch_ns < graph_calls.end_ns
         AND (op.start_ns IS NULL OR op.start_ns < graph_calls.start_ns)
+),
+
+replayed AS (
+    SELECT
+        graph_calls.region_id,
+        NULL::BIGINT AS event_id,
+        kernels.event_id AS kernel_id,
+        kernels.start_ns AS at_ns,
+        generated_kernel(kernels.graph_top_op) AS called
+    FROM kernels
+    INNER JOIN launches ON kernels.event_id = launches.event_id
+    ASOF INNER JOIN graph_calls
+        ON launches.lane = graph_calls.lane AND launches.launch_ns >= graph_calls.start_ns
+    WHERE launches.launch_ns < graph_calls.end_ns AND kernels.event_id = kernels.graph_call_id
+),
+
+launched_parts AS (
+    SELECT * FROM ops
+    UNION ALL
+    SELECT * FROM without_op
 )
 
 SELECT *
 FROM (
-    FROM ops
+    SELECT * FROM replayed
     UNION ALL
-    FROM without_op
+    SELECT launched_parts.*
+    FROM launched_parts
+    ANTI JOIN replayed ON launched_parts.region_id = replayed.region_id
 )
 QUALIFY NOT bool_and(called IN ('aten::as_strided', 'aten::clone')) OVER (
     PARTITION BY region_id ORDER BY at_ns, coalesce(event_id, kernel_id)

@@ -56,7 +56,7 @@ activities AS (
             "device": "BIGINT", "stream": "BIGINT", "graph id": "BIGINT",
             "grid": ["BIGINT"], "block": ["BIGINT"], "registers per thread": "INTEGER",
             "shared memory": "BIGINT", "bytes": "BIGINT", "size": "BIGINT",
-            "memory bandwidth (GB/s)": "DOUBLE"
+            "memory bandwidth (GB/s)": "DOUBLE", "Collective name": "VARCHAR"
         }') AS a
     FROM complete
     WHERE side = 'device'
@@ -89,7 +89,8 @@ SELECT
     replace(launched.category, 'gpu_', '') AS kind,
     CASE
         WHEN launched.category <> 'kernel' THEN 'copy'
-        WHEN is_communication(launched.name) THEN 'communication'
+        WHEN is_communication(launched.name) OR launched.a."Collective name" IS NOT NULL
+            THEN 'communication'
         ELSE 'compute'
     END AS class,
     coalesce(launched.a.device, try_cast(launched.pid AS BIGINT)) AS device,

@@ -59,6 +59,17 @@ def test_graphs_of_compiled_code_have_its_operators() -> None:
     ]
 
 
+def test_calls_of_compiled_graphs_that_replay_have_their_kernels() -> None:
+    """The program has eight calls: for each batch size a warm-up, a capture, and replays."""
+    relations = built(GPU / "gpu_reduce_overhead")
+    found = relations.sql(
+        "SELECT calls, count(*) FROM (SELECT region_id, count(*) AS calls FROM compiled_calls "
+        "GROUP BY region_id) GROUP BY calls"
+    )
+    assert found.fetchall() == [(2, 8)]
+    assert relations.sql("SELECT warnings FROM sources WHERE len(warnings) > 0").fetchall() == []
+
+
 def test_a_trace_of_captures_explains_replays_as_its_external_ids_do(
     samples: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 import ingest
+from tests.builders.relations import built
 from tests.recorded import RECORDINGS
 
 Figures = tuple[int, int, int, int, int, int]
@@ -94,6 +95,13 @@ def test_activities_are_those_of_the_files(recorded: duckdb.DuckDBPyConnection) 
 def test_each_activity_has_its_launch(recorded: duckdb.DuckDBPyConnection) -> None:
     query = "SELECT count(*) FROM kernels WHERE launch_id IS NULL"
     assert recorded.execute(query).fetchall() == [(0,)]
+
+
+def test_a_kernel_of_a_collective_is_communication_whatever_its_name() -> None:
+    found = built(RECORDINGS / "gpu" / "gpu_nccl").sql(
+        "SELECT DISTINCT regexp_extract(name, 'onerank') FROM kernels WHERE class = 'communication'"
+    )
+    assert found.fetchall() == [("onerank",)]
 
 
 def test_memory_is_as_torch_counted_it(recorded: duckdb.DuckDBPyConnection) -> None:

@@ -194,6 +194,7 @@ class Body:
             "profiler": {
                 "activities": sorted(self._recorded),
                 **self._profiler.options,
+                **({} if self._profiler.cuspy is None else {"cuspy": self._profiler.cuspy}),
                 **self._profiler.schedule.description,
             },
             "device_time": (self.trace and self.trace.device_time.summary()) or None,
@@ -251,7 +252,7 @@ class Body:
         """Return torch's activities, with CUDA recorded by Cuspy if that is requested."""
         from torch.profiler import ProfilerActivity
 
-        settings = self._profiler.options.get("cuspy")
+        settings = self._profiler.cuspy
         if settings is None:
             return activities
         reason = cuspy.missing() if ProfilerActivity.CUDA in activities else cuspy.NO_CUDA

@@ -113,8 +113,7 @@ class Profiler:
                 "acc_events and with_stack cannot be combined: torch can crash when it reads "
                 "Python frames at the end of each cycle; use only one of them"
             )
-        if cuspy is not None:
-            self.options["cuspy"] = dict(cuspy)
+        self.cuspy = None if cuspy is None else dict(cuspy)
         self.trace_suffix = suffix_of(cuspy)
         self.execution_trace = execution_trace
         numbers = Schedule(skip_first, wait, warmup, active, repeat)

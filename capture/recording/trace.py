@@ -56,7 +56,7 @@ class Trace:
         from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
 
         self.cycles = 0
-        self._has_device = set(map(str, activities)) != {str(ProfilerActivity.CPU)}
+        self._has_device = any(each != ProfilerActivity.CPU for each in activities)
         self.was_ended = False
         self._thread = threading.get_ident()
         self.overhead_ns = 0
@@ -85,7 +85,7 @@ class Trace:
             on_trace_ready=self._save,
             execution_trace_observer=self._observer,
             # Torch 2.13 records no allocations if it records the operators of all threads.
-            **{key: value for key, value in options.items() if key != "cuspy"}
+            **options
             | {
                 "experimental_config": config_of(
                     options["experimental_config"], all_threads=not options["profile_memory"]

@@ -98,7 +98,8 @@ def _in_graphs(where: dict[str, Scalar]) -> None:
         order_by="evidence",
     )
     for row in data.rows(query).itertuples():
-        st.caption(f"{row.activities:,} activities ran in CUDA graphs: {EVIDENCE[row.evidence]}.")
+        calls = formatting.counted(row.activities, "call")
+        st.caption(f"{calls} ran in CUDA graphs: {EVIDENCE[row.evidence]}.")
 
 
 def _sequences(view: View, where: dict[str, Scalar]) -> None:
@@ -156,7 +157,7 @@ def _kernel(view: View, name: str) -> None:
     with calls:
         query = select(
             "step, dur_ns, stream, coalesce(graph_op, op) AS op, "
-            "coalesce(graph_top_op, top_op) AS top_op, grid, block, bytes, event_id, start_ns, "
+            "coalesce(graph_top_op, top_op, graph_label) AS top_op, grid, block, bytes, event_id, start_ns, "
             "launch_ns",
             "kernels",
             where,

@@ -115,7 +115,7 @@ def add(
     tag: Annotated[list[str] | None, typer.Option(help="A tag, KEY=VALUE. Repeatable.")] = None,
     capture_trace: Annotated[
         list[Path] | None,
-        typer.Option(help="A trace of captures of CUDA graphs. Repeatable."),
+        typer.Option(metavar="FILE", help="A trace of captures of CUDA graphs. Repeatable."),
     ] = None,
     jobs: Annotated[
         int, typer.Option(min=1, help="Number of processes. Each adds one run at a time.")

@@ -23,29 +23,28 @@ def run_directories(path: Path) -> list[Path]:
     found = []
     is_run = False
     for directory, below, files in os.walk(path):
-        below[:] = sorted(
-            name
-            for name in below
-            if not name.startswith(".") and name not in graph_captures.DIRECTORIES
-        )
+        below[:] = sorted(name for name in below if not name.startswith("."))
         if Path(directory) != path and any(map(BOARD_TRACE.fullmatch, files)):
             found.append(Path(directory))
         elif Path(directory) == path:
             is_run = run_json.NAME in files or any(_is_profile(path / name) for name in files)
+    runs = {path, *found} if is_run else set(found)
+    of_runs = {run / name for run in runs for name in graph_captures.DIRECTORIES}
+    found = [directory for directory in found if directory not in of_runs]
     return [path, *found] if not found or is_run else found
 
 
 def files_below(path: Path) -> Iterator[Path]:
     """Yield the files in directories below a run's path that are not read.
 
-    These are without hidden ones, other runs and traces of captures.
+    It leaves out hidden files, other runs and traces of captures.
     """
     for directory, below, files in os.walk(path):
-        read = graph_captures.DIRECTORIES if Path(directory) == path else ()
-        below[:] = sorted(
-            (name for name in below if name[0] != "." and name not in read), key=natural_order
+        below[:] = sorted((name for name in below if name[0] != "."), key=natural_order)
+        is_read = Path(directory).parent == path and (
+            Path(directory).name in graph_captures.DIRECTORIES
         )
-        if Path(directory) != path and not any(map(BOARD_TRACE.fullmatch, files)):
+        if Path(directory) != path and not is_read and not any(map(BOARD_TRACE.fullmatch, files)):
             for name in sorted(files, key=natural_order):
                 if name[0] != ".":
                     yield Path(directory, name)

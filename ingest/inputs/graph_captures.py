@@ -17,7 +17,7 @@ def files_of_captures(path: Path) -> list[Path]:
     return [
         file
         for directory in directories
-        if directory.is_dir() and not directory.is_symlink()
+        if directory.is_dir()
         for file in directory.iterdir()
         if not file.is_dir() and not file.name.startswith(".")
     ]

@@ -63,14 +63,11 @@ class RunInput:
         Those of traces of captures are marked, because a run with the same files as its own traces
         is another run.
         """
-        files = {
-            source.path: f"{source.kind} {source.sha256}"
-            if source.kind == graph_captures.KIND
-            else source.sha256
-            for source in self.sources
-            if source.sha256 is not None
-        }
-        return sorted(map(str, files.values()))
+        known = [source for source in self.sources if source.sha256 is not None]
+        captures = [source for source in known if source.kind == graph_captures.KIND]
+        own = {source.path: source.sha256 for source in known if source not in captures}
+        marked = {source.path: f"{source.kind} {source.sha256}" for source in captures}
+        return sorted([*filter(None, own.values()), *marked.values()])
 
     @property
     def digest(self) -> str:
@@ -92,7 +89,7 @@ class RunInput:
         directory = self.path.resolve().name if self.path.is_dir() else ""
         for source in self.sources:
             known = str(source.path)
-            is_inside = directory and source.path.is_relative_to(self.path)
+            is_inside = bool(directory) and source.path.is_relative_to(self.path)
             inside = source.path.relative_to(self.path) if is_inside else source.path.name
             source.path = Path(directory, inside) if is_inside else Path(inside)
             source.coded_warnings = [
@@ -118,8 +115,10 @@ def read_run_input(
         skip_copies(sources)
         for file in _sorted(graph_captures.files_of_captures(path)):
             sources.append(_capture(len(sources), file, path, formats))
-        for file in captures:
-            sources.append(_capture(len(sources), file, None, formats))
+        read = {source.path.absolute() for source in sources}
+        for file in dict.fromkeys(each.absolute() for each in captures):
+            if file not in read:
+                sources.append(_capture(len(sources), file, None, formats))
         sources += _below(path, len(sources))
         description = _description(path, sources)
     except OSError as error:
@@ -137,7 +136,9 @@ def _files(path: Path) -> list[Path]:
         found = [
             file
             for file in path.iterdir()
-            if (file.is_symlink() or not file.is_dir()) and not file.name.startswith(".")
+            if (file.is_symlink() or not file.is_dir())
+            and not file.name.startswith(".")
+            and not (file.name in graph_captures.DIRECTORIES and file.is_dir())
         ]
         return _sorted(found)
     if not path.exists():

@@ -23,31 +23,40 @@ def load_captures(source: Source, staging: Staging, progress: Progress) -> None:
     Raise ProfileError as the reader of its format does. Warn if the trace has no captures.
     """
     assert source.format
+    known = len(staging.sources)
     with temporary_directory() as directory:
         spill = str(directory / "spill")
         with open_scratch(
             directory / "scratch", memory_limit=MEMORY_LIMIT, temp_directory=spill
         ) as scratch:
-            own = Staging(scratch, [*staging.sources])
-            source.format.load(source, own, progress)
-            for process in [source, *own.sources[len(staging.sources) :]]:
+            source.format.load(source, Staging(scratch, staging.sources), progress)
+            processes = [source, *staging.sources[known:]]
+            for process in processes:
                 scratch.execute(
                     "INSERT INTO staged_sources VALUES ($1, NULL, $2)",
                     [process.source_id, base_ns(process)],
                 )
             build(scratch, only=frozenset(COPIES))
             copied = {
-                copy: scratch.sql(f"SELECT {_columns(copy)} FROM {table}").to_arrow_table()
+                copy: scratch.sql(f"SELECT {_columns(copy, source)} FROM {table}").to_arrow_table()
                 for table, copy in COPIES.items()
             }
     for table, rows in copied.items():
-        staging.insert(table, rows, f"* REPLACE ({source.source_id} AS source_id)")
-    source.rank = own_rank(source)
-    source.complete, source.other, source.dropped = 0, {}, {NOT_STORED: source.events or 0}
+        staging.insert(table, rows)
+    for process in processes:
+        process.rank = own_rank(process)
+        process.dropped = {NOT_STORED: process.events or 0}
+        process.complete, process.other = 0, {}
     if not copied["staged_graph_nodes"].num_rows:
-        source.warn("no_captures", "records no capture of a CUDA graph, so nothing is read from it")
+        source.warn("no_captures", "records no complete capture of a CUDA graph: nothing is used")
 
 
-def _columns(table: str) -> str:
+def _columns(table: str, source: Source) -> str:
+    """Return the columns of a staged table. Modules do not know their file."""
     node = next(node for node in sql.nodes("scratch") if node.name == table)
-    return ", ".join("0 AS source_id" if name == "source_id" else name for name in node.columns)
+    return ", ".join(
+        f"{source.source_id} AS source_id"
+        if name == "source_id" and table == COPIES["module_tree"]
+        else name
+        for name in node.columns
+    )

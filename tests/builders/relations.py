@@ -194,6 +194,7 @@ def _written(run: Input, directory: Path) -> tuple[Path, AddOptions]:
     directory.mkdir()
     for name, content in run.files.items():
         text = content if isinstance(content, str | bytes) else json.dumps(content)
+        directory.joinpath(name).parent.mkdir(exist_ok=True)
         directory.joinpath(name).write_bytes(text.encode() if isinstance(text, str) else text)
     return directory, run.options
 

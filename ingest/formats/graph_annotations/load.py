@@ -10,9 +10,10 @@ from ingest.errors import ProfileError
 from ingest.formats.io import blocks
 from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging
-from ingest.units import counted
+from ingest.units import as_utf8, counted
 
 LONGEST = 256 << 20  # bytes of JSON
+LONGEST_ID = 30  # digits
 SCHEMA = pa.schema(
     [("source_id", pa.int32()), ("graph_node_id", pa.uint64()), ("annotation", pa.string())]
 )
@@ -21,8 +22,9 @@ SCHEMA = pa.schema(
 def load(source: Source, staging: Staging, progress: Progress) -> None:
     """Read annotations into table `staged_graph_annotations`, and count the nodes.
 
-    The file has the annotations of torch's `get_kernel_annotations()`: lists by graph node id. The
-    first value of a key counts, as in torch. Raise ProfileError if the file is damaged.
+    The file has the annotations of torch's `get_kernel_annotations()`: lists by graph node id. If
+    several annotations of a node have a key, the first one counts, as in torch. Values that are not
+    text are left out. Raise ProfileError if the file is damaged.
     """
     text = bytearray()
     with source.path.open("rb") as file:
@@ -52,10 +54,12 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
 
 def _rows(nodes: Any) -> Iterator[dict[str, Any]]:
     for node, annotations in nodes:
-        if not node.isdecimal() or int(node) >= 1 << 64 or not isinstance(annotations, list):
+        is_id = node.isdecimal() and len(node) < LONGEST_ID and int(node) < 1 << 64
+        if not is_id or not isinstance(annotations, list):
             continue
-        merged: dict[str, Any] = {}
+        merged: dict[str, str] = {}
         for annotation in annotations:
             values = annotation if isinstance(annotation, dict) else {"name": annotation}
-            merged = values | merged
+            texts = {key: as_utf8(text) for key, text in values.items() if isinstance(text, str)}
+            merged = texts | merged
         yield {"graph_node_id": int(node), "annotation": json.dumps(merged)}

@@ -148,3 +148,58 @@ def test_captures_of_rank_0_explain_other_ranks(store: ingest.Store, tmp_path: P
     write(tmp_path / "run" / "capture_traces" / "graph_capture_rank_0.json", CAPTURE)
     store.add(tmp_path / "run")
     assert attributed(store) == [KNOWN[0]] * 2 + [KNOWN[1]] * 2
+
+
+def test_captures_beside_no_run_are_runs_of_their_own(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    write(logs / "run1" / "w.1.pt.trace.json", REPLAY)
+    write(logs / "capture_traces" / "bs.1.pt.trace.json", CAPTURE)
+    assert run_directories(logs) == [logs / "capture_traces", logs / "run1"]
+    write(logs / "trace.json", REPLAY)
+    assert run_directories(logs) == [logs, logs / "run1"]
+
+
+def test_files_below_captures_are_listed_and_links_are_followed(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    write(run / "trace.json", REPLAY)
+    write(run / "caps" / "bs.json", CAPTURE)
+    write(run / "caps" / "deep" / "other.json", CAPTURE)
+    (run / "capture_traces").symlink_to("caps")
+    store.add(run)
+    assert attributed(store) == KNOWN
+    found = ingest.connect(store.path).sql(FILES).fetchall()
+    assert {(name, kind, *codes) for name, kind, _, _, codes in found} >= {
+        ("bs.json", "graph_capture"),
+        ("other.json", "other", "in_directory_below"),
+    }
+
+
+def test_captures_of_several_ranks_in_a_file_explain_each_rank(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    for rank in range(2):
+        write(run / f"t{rank}.json", REPLAY, distributedInfo={"rank": rank})
+    for number in range(2):
+        events = []
+        for rank in range(2):
+            launches = [(f"aten::{name}_{rank}", name) for name in ("gemm", "add_kernel")]
+            recorded = capture(launches if number else [("aten::mul", "mul_kernel")])
+            events += [{**event, "pid": 1000 + rank} for event in recorded]
+            label = {"ph": "M", "name": "process_labels", "pid": 1000 + rank, "ts": 0}
+            events.append({**label, "tid": 0, "args": {"labels": f"rank {rank}"}})
+        write(run / "capture_traces" / f"{number}.json", events)
+    store.add(run)
+    connection = ingest.connect(store.path)
+    found = connection.sql(
+        "SELECT rank, list(graph_top_op ORDER BY start_ns) FROM kernels GROUP BY rank"
+    )
+    assert sorted(found.fetchall()) == [
+        (rank, [f"aten::gemm_{rank}", f"aten::add_kernel_{rank}"]) for rank in range(2)
+    ]
+    (ids,) = connection.sql(
+        "SELECT count(*) = count(DISTINCT recorded_id) FROM graph_nodes"
+    ).fetchall()
+    assert ids == (True,)

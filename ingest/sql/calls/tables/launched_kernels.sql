@@ -9,8 +9,8 @@
 -- step        step of the activities, as in `kernels.step`
 -- path_id     innermost call around the launching call, or the launching call itself if it is
 --             outermost (`call_tree.path_id`); null without a launch
--- module_id   innermost nn.Module around the launch (`module_tree.module_id`), or around the call
---             that a CUDA graph recorded; null outside modules
+-- module_id   innermost nn.Module around the launch (`module_tree.module_id`), or inside that one
+--             around the call that a CUDA graph recorded; null outside modules
 -- name        name of the activities, as in `kernels`
 -- activities  number of activities
 -- device_ns   sum of the durations of the activities, ns
@@ -60,7 +60,14 @@ SELECT
     lanes.tid,
     launching.step,
     callers.path_id,
-    coalesce(launching.graph_module_id, nullif(callers.module_id, 0)) AS module_id,
+    -- The recorded module counts if it is inside the one around the launch.
+    CASE
+        WHEN
+            callers.module_id <> 0
+            AND list_contains(recorded.around, callers.module_id) IS NOT TRUE
+            THEN callers.module_id
+        ELSE recorded.module_id
+    END AS module_id,
     launching.name,
     count(*) AS activities,
     sum(launching.dur_ns)::BIGINT AS device_ns,
@@ -68,4 +75,5 @@ SELECT
 FROM launching
 LEFT JOIN callers ON launching.event_id = callers.event_id
 LEFT JOIN lanes ON callers.lane = lanes.lane
+LEFT JOIN module_tree AS recorded ON launching.graph_module_id = recorded.module_id
 GROUP BY ALL;

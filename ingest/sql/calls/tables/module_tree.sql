@@ -60,8 +60,8 @@ SELECT
     depth,
     around
 FROM placed
-UNION  -- noqa: AM02
+UNION BY NAME  -- noqa: AM02
 SELECT staged_graph_modules.* EXCLUDE (source_id)
 FROM staged_graph_modules
-UNION ALL BY NAME
+UNION BY NAME  -- noqa: AM02
 SELECT * FROM annotated_modules;

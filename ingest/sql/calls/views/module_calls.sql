@@ -15,7 +15,8 @@
 -- calls         number of calls
 -- total_ns      host time in the module, ns
 -- self_ns       host time in the module but in no module inside it, ns
--- device_ns     time of the device activities launched in it, ns; null without a device
+-- device_ns     time of the device activities launched in it, or recorded in it by a CUDA graph,
+--               ns; null without a device
 -- idle_ns       idle time of devices directly before the launched activities, ns; null without a
 --               device
 -- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not
@@ -33,6 +34,7 @@ own AS (
         module_id,
         sum(calls) FILTER (WHERE category = 'python_function' AND is_module(name)) AS calls,
         sum(self_ns) AS total_ns,
+        -- 0 and not null if the run has a device; `launched_kernels` has the time.
         if(count(self_device_ns) > 0, 0, NULL) AS device_ns,
         if(count(self_idle_ns) > 0, 0, NULL) AS idle_ns,
         sum(self_cpu_bytes) AS cpu_bytes,

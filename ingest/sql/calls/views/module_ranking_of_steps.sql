@@ -16,7 +16,8 @@
 -- calls         number of calls
 -- total_ns      host time in the module, ns
 -- self_ns       host time in the module but in no module inside it, ns
--- device_ns     time of the device activities launched in it, ns; null without a device
+-- device_ns     time of the device activities launched in it, or recorded in it by a CUDA graph,
+--               ns; null without a device
 -- idle_ns       idle time of devices directly before the launched activities, ns; null without a
 --               device
 -- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not

@@ -13,12 +13,13 @@
 -- ns            length of the activity within the measured window, ns
 -- launch_id     call that launched the activity (`events.event_id`)
 -- top_op_id     outermost operator around the launching call (`ops.event_id`)
--- is_in_graph   whether a graph launch outside any operator owns the activity
+-- is_in_graph   whether a graph launch owns the activity, outside any operator or with the operator
+--               that the graph recorded
 -- graph_op      in a graph: outermost operator around the call that the graph recorded, or the name
 --               in an annotation of the graph's node; null if unknown
 -- module_id     in a graph: innermost nn.Module around that call (`module_tree.module_id`)
--- work_item_id  the work item of `compared_work_items`: the outermost operator; in a graph, the
---               first activity of the same call of the recorded operator; else the activity itself
+-- work_item_id  the work item of `compared_work_items`: in a graph, the first activity of the same
+--               call of the recorded operator; else the outermost operator, or the activity itself
 CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         measured.side,
@@ -32,10 +33,11 @@ CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS
         - greatest(kernel.start_ns, measured.start_ns) AS ns,
         kernel.launch_id,
         kernel.top_op_id,
-        kernel.top_op_id IS NULL AND coalesce(kernel.is_graph_launch, FALSE) AS is_in_graph,
+        coalesce(kernel.is_graph_launch, FALSE)
+        AND (kernel.top_op_id IS NULL OR kernel.graph_call_id IS NOT NULL) AS is_in_graph,
         coalesce(kernel.graph_top_op, kernel.graph_label) AS graph_op,
         kernel.graph_module_id AS module_id,
-        coalesce(kernel.top_op_id, kernel.graph_call_id, kernel.event_id) AS work_item_id
+        work_item_of(kernel.graph_call_id, kernel.top_op_id, kernel.event_id) AS work_item_id
     FROM compared_windows(base, other, rank := rank, nth_step := nth_step) AS measured
     INNER JOIN kernels AS kernel
         ON

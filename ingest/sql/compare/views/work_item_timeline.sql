@@ -33,7 +33,7 @@ SELECT
     name,
     coalesce(graph_top_op, top_op, graph_label) AS op,
     NULL::VARCHAR AS module,
-    coalesce(top_op_id, graph_call_id, event_id) AS work_item_id
+    work_item_of(graph_call_id, top_op_id, event_id) AS work_item_id
 FROM kernels
 UNION ALL
 SELECT

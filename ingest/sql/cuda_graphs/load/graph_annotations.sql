@@ -31,11 +31,20 @@ annotated AS (
 found AS (
     SELECT
         event_id,
-        coalesce(
+        nullif(coalesce(
             in_trace.name, in_trace.str, in_trace.annotation,
             in_file.name, in_file.str, in_file.annotation
-        ) AS label,
-        replace(coalesce(in_trace.module_fqn, in_file.module_fqn), '.', '/') AS module
+        ), '') AS label,
+        -- The outermost module has no name.
+        nullif(
+            trim(
+                regexp_replace(
+                    coalesce(in_trace.module_fqn, in_file.module_fqn), '[./]+', '/', 'g'
+                ),
+                '/'
+            ),
+            ''
+        ) AS module
     FROM annotated
 )
 

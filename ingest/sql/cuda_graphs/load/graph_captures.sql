@@ -1,5 +1,6 @@
 -- The captures of CUDA graphs: times in which a process records launches instead of running them.
 -- One row: a capture that began and ended.
+-- The names are listed, not matched, so that a run without them skips all statements about graphs.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH
 begun AS (
@@ -24,9 +25,10 @@ SELECT
     begun.rank,
     begun.pid,
     begun.event_id AS capture_id,
-    begun.end_ns AS from_ns,
-    ended.start_ns AS to_ns
+    begun.lane,
+    begun.end_ns AS start_ns,
+    ended.start_ns AS end_ns
 FROM begun
 ASOF INNER JOIN ended ON begun.lane = ended.lane AND begun.end_ns <= ended.start_ns
 -- A capture that failed has no end of its own.
-QUALIFY row_number() OVER (PARTITION BY ended.lane, ended.start_ns ORDER BY from_ns DESC) = 1;
+QUALIFY row_number() OVER (PARTITION BY ended.lane, ended.start_ns ORDER BY begun.end_ns DESC) = 1;

@@ -11,7 +11,7 @@ SELECT
     'captures_unmatched' AS code,
     concat(
         'no graph launch of the run replays ',
-        if(captures = 1, 'its capture', concat('one of its ', captures, ' captures'))
+        if(captures = 1, 'its capture', concat('any of its ', captures, ' captures'))
     ) AS message
 FROM captures
 ANTI JOIN (

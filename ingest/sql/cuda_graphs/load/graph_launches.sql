@@ -1,22 +1,32 @@
 -- Graph launches of which activities were recorded. Launches with the same activities replay the
--- same graph, so it is enough to compare one of them, `example_id`, with captures.
+-- same graph, so it is enough to compare one of them, `example_id`, with captures. These are
+-- launches after the same captures of their rank.
 -- One row: a launch.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH sequences AS (
     SELECT
         rank,
         launch_id,
+        launch_ns,
+        is_rocm,
         is_in_order,
         activities,
         list(hash(kind, kernel) ORDER BY place) AS work
     FROM replayed_activities
-    GROUP BY rank, launch_id, is_in_order, activities
+    GROUP BY rank, launch_id, launch_ns, is_rocm, is_in_order, activities
 )
 
 SELECT
-    rank,
-    launch_id,
-    is_in_order,
-    activities,
-    min(launch_id) OVER (PARTITION BY rank, is_in_order, work) AS example_id
-FROM sequences;
+    sequences.rank,
+    sequences.launch_id,
+    sequences.launch_ns,
+    sequences.is_rocm,
+    sequences.is_in_order,
+    sequences.activities,
+    min(sequences.launch_id) OVER (
+        PARTITION BY
+            sequences.rank, sequences.is_in_order, sequences.work, captures.capture_id
+    ) AS example_id
+FROM sequences
+ASOF LEFT JOIN graph_captures AS captures
+    ON sequences.rank = captures.rank AND sequences.launch_ns >= captures.end_ns;

@@ -1,14 +1,45 @@
 -- The recorded launches of graphs by their position: in the graph, and among those of the same kind
--- and kernel.
+-- and kernel. Several streams need not replay the latter in order, so only what all of them have is
+-- known.
 -- One row: a recorded launch at one of these positions.
-WITH numbered AS (
+WITH
+numbered AS (
     SELECT
         *,
         row_number() OVER (PARTITION BY capture_id, kind, kernel ORDER BY ordinal)
             AS ordinal_of_kernel
     FROM graph_nodes
+),
+
+of_kernels AS (
+    SELECT
+        capture_id,
+        kind,
+        kernel,
+        count(*) AS launches,
+        agreed(op) AS op,
+        agreed(top_op) AS top_op,
+        agreed(module_id) AS module_id
+    FROM graph_nodes
+    GROUP BY capture_id, kind, kernel
 )
 
 SELECT *, graph_place(ordinal) AS place FROM numbered
-UNION ALL
-SELECT *, graph_place(ordinal_of_kernel, kind := kind, kernel := kernel) AS place FROM numbered;
+UNION ALL BY NAME
+SELECT
+    numbered.* REPLACE (
+        if(of_kernels.launches = 1, numbered.recorded_id, NULL) AS recorded_id,
+        if(of_kernels.launches = 1, numbered.top_op_ordinal, NULL) AS top_op_ordinal,
+        of_kernels.op AS op,
+        of_kernels.top_op AS top_op,
+        of_kernels.module_id AS module_id
+    ),
+    graph_place(
+        numbered.ordinal_of_kernel, kind := numbered.kind, kernel := numbered.kernel
+    ) AS place
+FROM numbered
+INNER JOIN of_kernels
+    ON
+        numbered.capture_id = of_kernels.capture_id
+        AND numbered.kind = of_kernels.kind
+        AND numbered.kernel IS NOT DISTINCT FROM of_kernels.kernel;

@@ -2,22 +2,28 @@
 -- One row: an activity.
 -- Materialised: it is joined, and DuckDB then knows its size.
 --
--- Graph node ids number the nodes in that order. Without them, activities of a single stream run in
--- it. Activities of several streams do not: then `place` counts the activities of one kind and
--- name, which is their order if all of these ran on one stream.
+-- Graph node ids number the nodes in that order. Without ids, activities of one stream run in that
+-- order. With several streams, `place` counts the activities of one kind and name instead, which is
+-- their order if all of these ran on one stream.
 WITH
 activities AS (
     SELECT
         activity.rank,
         launches.launch_id,
+        launches.launch_ns,
+        starts_with(launches.launch_name, 'hip') AS is_rocm,
         activity.event_id,
         activity.start_ns,
         replayed_kind(activity.category, activity.name) AS kind,
         CASE WHEN activity.category = 'kernel' THEN activity.name END AS kernel,
         activity.args,
         try_cast(json_extract_string(activity.args, '$.stream') AS BIGINT) AS stream,
-        nullif(try_cast(json_extract_string(activity.args, '$."graph node id"') AS UBIGINT), 0)
-            AS graph_node_id
+        CASE
+            WHEN regexp_matches(json_extract_string(activity.args, '$."graph node id"'), '^\d+$')
+                THEN nullif(
+                    try_cast(json_extract_string(activity.args, '$."graph node id"') AS UBIGINT), 0
+                )
+        END AS graph_node_id
     FROM launches
     INNER JOIN complete AS activity USING (event_id)
     WHERE is_graph_launch(launches.launch_name)
@@ -28,7 +34,7 @@ launched AS (
         launch_id,
         count(*) AS activities,
         coalesce(min(stream) = max(stream), TRUE) AS has_one_stream,
-        count(graph_node_id) = count(*) AS has_nodes
+        count(DISTINCT graph_node_id) = count(*) AS has_nodes
     FROM activities
     GROUP BY launch_id
 ),
@@ -60,7 +66,10 @@ numbered AS (
 SELECT
     rank,
     launch_id,
+    launch_ns,
+    is_rocm,
     event_id,
+    start_ns,
     kind,
     kernel,
     activities,

@@ -3,37 +3,58 @@
 -- launches with the same activities, only `graph_launches.example_id` is listed.
 -- Materialised: several relations read it.
 --
--- If several captures fit, those of the same rank come first, then those whose kernels all have a
--- known name, then those without a missing activity: ROCm's profiler loses the last activity of a
--- graph.
+-- Captures of the same rank come first, and of those that fit, captures whose kernels all have a
+-- known name. Other captures need an equal name, or so many activities that their number is hardly
+-- equal by chance. They fit only in the order of the calls, so they must not have a fork. ROCm's
+-- profiler loses the last activity of a graph, so that one may be missing.
 WITH
 captures AS (
     SELECT
-        rank,
-        capture_id,
+        graph_nodes.rank,
+        graph_nodes.capture_id,
+        own.end_ns,
         count(*) AS nodes,
-        count(*) FILTER (kind = 'kernel' AND kernel IS NULL) = 0 AS is_named
+        bool_or(graph_nodes.has_fork) AS has_fork,
+        count(graph_nodes.kernel) > 0
+        AND count(graph_nodes.kernel) = count(*) FILTER (graph_nodes.kind = 'kernel') AS is_named
     FROM graph_nodes
-    GROUP BY rank, capture_id
+    LEFT JOIN graph_captures AS own ON graph_nodes.capture_id = own.capture_id
+    GROUP BY graph_nodes.rank, graph_nodes.capture_id, own.end_ns
+),
+
+examples AS (
+    SELECT
+        *,
+        coalesce(rank IN (SELECT captures.rank FROM captures), FALSE) AS has_own_captures
+    FROM graph_launches
+    WHERE launch_id = example_id
 ),
 
 pairs AS (
     SELECT
-        launched.example_id,
+        examples.example_id,
         captures.capture_id,
         captures.is_named,
-        launched.activities,
-        coalesce(launched.rank = captures.rank, FALSE) AS has_same_rank,
-        captures.nodes - launched.activities AS missing
-    FROM graph_launches AS launched
+        examples.activities
+    FROM examples
     INNER JOIN captures
         ON
-            launched.activities = captures.nodes
-            OR (
-                launched.activities = captures.nodes - 1
-                AND captures.is_named AND launched.is_in_order
+            (examples.rank = captures.rank OR NOT examples.has_own_captures)
+            AND (
+                examples.activities = captures.nodes
+                OR (
+                    examples.activities = captures.nodes - 1
+                    AND captures.is_named AND examples.is_in_order AND examples.is_rocm
+                )
             )
-    WHERE launched.launch_id = launched.example_id AND (launched.is_in_order OR captures.is_named)
+    WHERE
+        (captures.is_named OR (examples.is_in_order AND NOT captures.has_fork))
+        -- In one process, a graph is launched after its capture.
+        AND (
+            captures.end_ns IS NULL
+            OR captures.rank <> examples.rank
+            OR captures.end_ns <= examples.launch_ns
+        )
 ),
 
 fitting AS (
@@ -44,6 +65,7 @@ fitting AS (
     GROUP BY ALL
     HAVING
         count(*) = pairs.activities
+        AND (count(node.kernel) > 0 OR pairs.activities >= 10)
         AND bool_and(
             activity.kind = node.kind AND (node.kernel IS NULL OR activity.kernel = node.kernel)
         )
@@ -51,6 +73,4 @@ fitting AS (
 
 SELECT example_id, capture_id, is_named
 FROM fitting
-QUALIFY rank() OVER (
-    PARTITION BY example_id ORDER BY NOT has_same_rank, NOT is_named, missing
-) = 1;
+QUALIFY rank() OVER (PARTITION BY example_id ORDER BY NOT is_named) = 1;

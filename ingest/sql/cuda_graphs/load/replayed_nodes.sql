@@ -15,11 +15,12 @@ agreed_nodes AS (
             WHEN count(DISTINCT hash(
                 node.op, node.top_op, node.module_id, node.input_dims, node.input_types,
                 node.concrete_inputs
-            )) = 1 THEN min(node.node_id)
-        END AS node_id,
+            )) = 1 THEN min(node.recorded_id)
+        END AS recorded_id,
         agreed(node.op) AS op,
         agreed(node.top_op) AS top_op,
-        agreed(node.top_op_ordinal) AS top_op_ordinal,
+        CASE WHEN agreed(node.top_op) IS NOT NULL THEN agreed(node.top_op_ordinal) END
+            AS top_op_ordinal,
         agreed(node.module_id) AS module_id
     FROM replayed_captures AS captures
     INNER JOIN graph_places AS node USING (capture_id)
@@ -32,9 +33,11 @@ replayed AS (
         activity.event_id,
         CASE
             WHEN node.top_op_ordinal IS NOT NULL
-                THEN min(activity.event_id) OVER (
+                THEN first_value(activity.event_id) OVER (
                     PARTITION BY activity.launch_id, node.top_op_ordinal
+                    ORDER BY activity.start_ns, activity.event_id
                 )
+            WHEN node.top_op IS NOT NULL THEN activity.event_id
         END AS call_id
     FROM replayed_activities AS activity
     INNER JOIN graph_launches AS launched USING (launch_id)
@@ -46,7 +49,7 @@ replayed AS (
 
 SELECT
     coalesce(replayed.event_id, annotated.event_id) AS event_id,
-    replayed.node_id,
+    replayed.recorded_id,
     replayed.op,
     replayed.top_op,
     replayed.call_id,

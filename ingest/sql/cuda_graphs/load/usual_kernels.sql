@@ -1,7 +1,7 @@
 -- Kernels that operators launch outside of captures, to tell what a recorded launch of the same
 -- operator runs.
--- One row: a kernel that each call of an operator, with these shapes and this number of kernels,
--- launches at this position. Nothing is known if calls differ.
+-- One row: a kernel that each call of an operator, with these shapes and types and this number of
+-- kernels, launches at this position. Nothing is known if calls differ, or without shapes.
 WITH
 launched AS (
     SELECT
@@ -24,10 +24,14 @@ SELECT
     launched.source_id,
     op.name AS op,
     json_extract(op.args, '$."Input Dims"')::VARCHAR AS input_dims,
+    coalesce(
+        json_extract(op.args, '$."Input type"'), json_extract(op.args, '$."Input Types"')
+    )::VARCHAR AS input_types,
     launched.kernels,
     launched.ordinal,
     any_value(launched.kernel) AS kernel
 FROM launched
 INNER JOIN complete AS op ON launched.op_id = op.event_id
+WHERE contains(op.args, 'Input Dims')
 GROUP BY ALL
 HAVING min(launched.kernel) = max(launched.kernel);

@@ -1,3 +1,5 @@
 -- `annotated_module_id(module)`: the `module_tree.module_id` of a module that an annotation names
--- by its path; the same number in all runs.
-CREATE MACRO annotated_module_id(module) AS (hash('module', module) >> 1)::BIGINT;
+-- by its path; the same number in all runs. Null without a module.
+CREATE MACRO annotated_module_id(module) AS CASE
+    WHEN module IS NOT NULL THEN (hash('module', module) >> 1)::BIGINT
+END;

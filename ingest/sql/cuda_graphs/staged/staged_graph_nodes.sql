@@ -2,8 +2,9 @@
 -- One row: a kernel, copy or memset that a graph recorded.
 CREATE TABLE staged_graph_nodes (
     source_id INTEGER,
-    node_id BIGINT,
+    recorded_id BIGINT,
     capture_id BIGINT,
+    has_fork BOOLEAN,
     ordinal BIGINT,
     kind VARCHAR,
     kernel VARCHAR,

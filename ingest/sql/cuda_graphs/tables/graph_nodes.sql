@@ -1,15 +1,17 @@
 -- What CUDA graphs were captured from: the launches that each capture recorded, with the operators
 -- and modules around them.
--- One row: a kernel, copy or memset that a graph recorded.
+-- One row: a kernel, copy, memset or graph that a graph recorded.
 -- Materialised: several relations read it.
 --
 -- run_id           the run
 -- source_id        the input file with the capture: a trace of the run, or a trace of captures
 -- rank             rank of the process that captured
--- node_id          the recorded call. In a trace of the run it is also an event (`events.event_id`)
+-- recorded_id      the recorded call. In a trace of the run it is also an event (`events.event_id`)
 -- capture_id       the capture (`graph_nodes.capture_id`): the call that began it
+-- has_fork         whether the capture waited for events, as it does to record several streams.
+--                  Then replays need not keep the order of the calls
 -- ordinal          position in the capture, from 1
--- kind             kernel, memcpy or memset
+-- kind             kernel, memcpy, memset or graph, which has activities of its own
 -- kernel           name of the kernel: recorded with the call, as on AMD, or known from the same
 --                  operator outside of captures; null if unknown, and for copies and memsets
 -- op               name of the innermost cpu_op around the call, which may be a wrapper
@@ -26,11 +28,14 @@ around AS (
         recorded.*,
         ops.op_id,
         ops.op,
-        ops.top_op_id,
-        ops.top_op,
+        ops.recorded_top_op_id AS top_op_id,
+        ops.recorded_top_op AS top_op,
+        min(recorded.launch_ns) OVER (
+            PARTITION BY recorded.capture_id, ops.recorded_top_op_id
+        ) AS top_op_from_ns,
         nullif(nest.module_id, 0) AS module_id,
         op_event.args AS op_args,
-        count(*) OVER (PARTITION BY ops.op_id, recorded.kind) AS in_op,
+        count(*) OVER (PARTITION BY ops.op_id, recorded.kind) AS launches_in_op,
         row_number() OVER (
             PARTITION BY ops.op_id, recorded.kind ORDER BY recorded.launch_ns, recorded.event_id
         ) AS op_ordinal
@@ -54,8 +59,9 @@ typed AS (
 SELECT
     typed.source_id,
     typed.rank,
-    typed.event_id AS node_id,
+    typed.event_id AS recorded_id,
     typed.capture_id,
+    typed.has_fork,
     row_number() OVER (
         PARTITION BY typed.capture_id ORDER BY typed.launch_ns, typed.event_id
     ) AS ordinal,
@@ -72,7 +78,9 @@ SELECT
     typed.top_op,
     CASE
         WHEN typed.top_op_id IS NOT NULL
-            THEN dense_rank() OVER (PARTITION BY typed.capture_id ORDER BY typed.top_op_id)
+            THEN dense_rank() OVER (
+                PARTITION BY typed.capture_id ORDER BY typed.top_op_from_ns, typed.top_op_id
+            )
     END AS top_op_ordinal,
     typed.module_id,
     typed.input_dims,
@@ -83,8 +91,9 @@ LEFT JOIN usual_kernels AS usual
     ON
         typed.source_id = usual.source_id
         AND typed.op = usual.op
-        AND typed.input_dims IS NOT DISTINCT FROM usual.input_dims
-        AND typed.in_op = usual.kernels
+        AND typed.input_dims = usual.input_dims
+        AND typed.input_types IS NOT DISTINCT FROM usual.input_types
+        AND typed.launches_in_op = usual.kernels
         AND typed.op_ordinal = usual.ordinal
 UNION ALL BY NAME
 SELECT staged_graph_nodes.*, files.rank

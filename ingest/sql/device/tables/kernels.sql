@@ -28,17 +28,19 @@
 -- graph_id         number of the graph, if recorded
 -- graph_op         of an activity that a graph launch started: name of the innermost cpu_op around
 --                  the call that the graph recorded; null if unknown
--- graph_top_op     likewise the outermost cpu_op that is not a wrapper
+-- graph_top_op     name of the outermost cpu_op around that call that is not a wrapper; null if
+--                  unknown
 -- graph_call_id    first activity of the launch that belongs to the same call of that operator
 --                  (`kernels.event_id`)
 -- graph_module_id  innermost nn.Module around the call that the graph recorded
 --                  (`module_tree.module_id`); null if unknown
 -- graph_label      name in the annotation of the graph's node
--- node_id          the call that the graph recorded (`graph_nodes.node_id`); null if unknown, and
---                  if several captures fit that differ in more than ids
--- graph_evidence   how this is known. names: all kernels of the graph have the recorded names, in
---                  order. order: the graph has as many kernels, copies and memsets as recorded, in
---                  order. annotation: only the annotation is known. Null if nothing is known
+-- recorded_id      the call that the graph recorded (`graph_nodes.recorded_id`); null if unknown,
+--                  and if several captures fit that differ in more than ids
+-- graph_evidence   how this is known. names: the graph has exactly the recorded kernels, in order
+--                  if it ran on one stream. order: it has as many kernels, copies and memsets as
+--                  recorded, in order; some names are unknown. annotation: only the annotation is
+--                  known. Null if nothing is known
 -- step             innermost step around the launch, or around the start of an activity without a
 --                  launch (`steps.step`)
 -- grid             number of thread blocks in x, y and z
@@ -113,7 +115,7 @@ SELECT
     node.call_id AS graph_call_id,
     node.module_id AS graph_module_id,
     node.label AS graph_label,
-    node.node_id,
+    node.recorded_id,
     node.evidence AS graph_evidence,
     moment.step,
     launched.a.grid,

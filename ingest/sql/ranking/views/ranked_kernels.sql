@@ -11,7 +11,7 @@
 -- owner_id   operator `name` that the activity belongs to (`ops.event_id`); null if `name` is not
 --            an operator, and if a graph recorded the operator
 -- evidence   how a graph's operator `name` is known: names, order or annotation, as in
---            `kernels.graph_evidence`; null if the activity was launched in `name`
+--            `kernels.graph_evidence`; null if no graph recorded it, and for kernels
 -- kernel     name of the kernel, copy or memset
 -- class      compute, communication or copy
 -- launch_ns  Unix time at which the launching call began, ns; null if unknown

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.builders.cuda_graphs import capture, replay
-from tests.builders.events import Event
+from tests.builders.events import Event, frame
 from tests.builders.relations import Run, built
 
 NODE = 7 << 32 | 3
@@ -46,6 +46,12 @@ def test_an_annotated_kernel_is_ranked_under_its_annotation(run: Run | list[Even
     assert ranked == [("attention",)]
 
 
+def test_an_annotation_without_a_module_leaves_the_module_of_the_launch() -> None:
+    events = [frame("nn.Module: Model_0", 490, 100), *node(name="attention")]
+    found = built(events).sql("SELECT module, device_ns FROM module_ranking")
+    assert found.fetchall() == [("Model_0", 8_000)]
+
+
 def test_a_module_of_an_annotation_has_the_kernels_time() -> None:
     found = built(beside({"module_fqn": "layers.0.attention"})).sql(
         "SELECT module, depth, device_ns FROM module_ranking ORDER BY depth"
@@ -55,6 +61,19 @@ def test_a_module_of_an_annotation_has_the_kernels_time() -> None:
         ("layers/0", 1, 8_000),
         ("layers/0/attention", 2, 8_000),
     ]
+
+
+def test_modules_of_annotations_in_a_trace_of_captures_count_once() -> None:
+    annotated = node(module_fqn="layers.0")
+    captures = {"traceEvents": [*capture([("aten::mm", "gemm")]), *annotated]}
+    run = Run({"trace.json": {"traceEvents": annotated}, "capture_traces/a.json": captures})
+    found = built(run).sql("SELECT module, device_ns FROM module_ranking ORDER BY module")
+    assert found.fetchall() == [("layers", 8_000), ("layers/0", 8_000)]
+
+
+def test_the_outermost_module_has_no_name() -> None:
+    found = built(beside({"module_fqn": "", "name": ""})).sql("SELECT graph_evidence FROM kernels")
+    assert found.fetchall() == [(None,)]
 
 
 def test_a_capture_tells_the_operator_and_the_annotation_its_name() -> None:
@@ -70,7 +89,7 @@ def test_annotations_of_other_nodes_are_not_used(node_id: Any) -> None:
 
 
 def test_damaged_annotations_are_counted() -> None:
-    files = {"3": ["a"], "4": "not a list", "five": ["b"]}
+    files = {"3": ["a\ud800", 1], "4": "not a list", "five": ["b"], "9" * 5000: ["c"]}
     run = Run(
         {
             "trace.json": {"traceEvents": node()},
@@ -82,6 +101,6 @@ def test_damaged_annotations_are_counted() -> None:
         "SELECT parse_filename(path), kind, status, events, warning_codes FROM sources ORDER BY 1"
     )
     assert found.fetchall()[:2] == [
-        ("annotations.json", "graph_annotations", "ok", 3, ["annotations_unread", "rank_assumed"]),
+        ("annotations.json", "graph_annotations", "ok", 4, ["annotations_unread", "rank_assumed"]),
         ("cut.json", "graph_annotations", "failed", None, ["unreadable", "rank_assumed"]),
     ]

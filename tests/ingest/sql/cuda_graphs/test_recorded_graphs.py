@@ -13,7 +13,7 @@ from tests.recorded import RECORDINGS
 GPU = RECORDINGS / "gpu"
 OPERATORS = """
     SELECT graph_top_op, graph_op, graph_evidence, n.input_dims
-    FROM kernels LEFT JOIN graph_nodes AS n USING (run_id, node_id)
+    FROM kernels LEFT JOIN graph_nodes AS n USING (run_id, recorded_id)
     WHERE is_graph_launch AND launch_id = (SELECT max(launch_id) FROM kernels AS k WHERE {which})
     ORDER BY n.ordinal
 """
@@ -39,13 +39,16 @@ def test_replays_in_a_second_session_have_the_operators_of_the_capture() -> None
 def test_activities_of_several_streams_are_matched_by_the_names_of_the_warm_up() -> None:
     relations = built(GPU / "gpu_graph_rich")
     found = relations.sql(
-        "SELECT launch_id, list(graph_top_op ORDER BY n.ordinal) "
-        "FROM kernels JOIN graph_nodes AS n USING (run_id, node_id) "
+        "SELECT launch_id, list(graph_top_op ORDER BY graph_top_op) FROM kernels "
         "WHERE graph_evidence = 'names' GROUP BY launch_id ORDER BY launch_id"
     ).fetchall()
-    branches = ["sin", "cos", "zero_", "exp", "log", "add", "copy_", "copy_"]
+    branches = ["add", "copy_", "copy_", "cos", "exp", "log", "sin", "zero_"]
     assert [names for _, names in found[::2]] == [[f"aten::{name}" for name in branches]] * 4
     assert [len(names) for _, names in found[1::2]] == [50] * 4
+    stream = "SELECT DISTINCT stream FROM kernels WHERE is_graph_launch AND graph_op = 'aten::{}'"
+    exp, sin = (relations.sql(stream.format(name)).fetchall() for name in ("exp", "sin"))
+    assert exp == [(142,)]
+    assert sin == [(7,)]
 
 
 def test_graphs_of_compiled_code_have_its_operators() -> None:

@@ -157,8 +157,8 @@ def _kernel(view: View, name: str) -> None:
     with calls:
         query = select(
             "step, dur_ns, stream, coalesce(graph_op, op) AS op, "
-            "coalesce(graph_top_op, top_op, graph_label) AS top_op, grid, block, bytes, event_id, start_ns, "
-            "launch_ns",
+            "coalesce(graph_top_op, top_op, graph_label) AS top_op, grid, block, bytes, event_id, "
+            "start_ns, launch_ns",
             "kernels",
             where,
             order_by="dur_ns DESC, start_ns",

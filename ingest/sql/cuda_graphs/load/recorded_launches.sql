@@ -50,7 +50,7 @@ SELECT
     found.source_id,
     found.rank,
     found.capture_id,
-    waits.capture_id IS NOT NULL AS has_fork,
+    waits.capture_id IS NOT NULL AS is_forked,
     found.lane,
     found.start_ns AS launch_ns,
     found.kind,

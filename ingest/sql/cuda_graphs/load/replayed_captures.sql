@@ -14,7 +14,7 @@ captures AS (
         graph_nodes.capture_id,
         own.end_ns,
         count(*) AS nodes,
-        bool_or(graph_nodes.has_fork) AS has_fork,
+        bool_or(graph_nodes.is_forked) AS is_forked,
         count(graph_nodes.kernel) > 0
         AND count(graph_nodes.kernel) = count(*) FILTER (graph_nodes.kind = 'kernel') AS is_named
     FROM graph_nodes
@@ -48,7 +48,7 @@ pairs AS (
                 )
             )
     WHERE
-        (captures.is_named OR (examples.is_in_order AND NOT captures.has_fork))
+        (captures.is_named OR (examples.is_in_order AND NOT captures.is_forked))
         -- In one process, a graph is launched after its capture.
         AND (
             captures.end_ns IS NULL

@@ -4,7 +4,7 @@ CREATE TABLE staged_graph_nodes (
     source_id INTEGER,
     recorded_id BIGINT,
     capture_id BIGINT,
-    has_fork BOOLEAN,
+    is_forked BOOLEAN,
     ordinal BIGINT,
     kind VARCHAR,
     kernel VARCHAR,

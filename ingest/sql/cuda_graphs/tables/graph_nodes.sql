@@ -8,7 +8,7 @@
 -- rank             rank of the process that captured
 -- recorded_id      the recorded call. In a trace of the run it is also an event (`events.event_id`)
 -- capture_id       the capture (`graph_nodes.capture_id`): the call that began it
--- has_fork         whether the capture waited for events, as it does to record several streams.
+-- is_forked        whether the capture waited for events, as it does to record several streams.
 --                  Then replays need not keep the order of the calls
 -- ordinal          position in the capture, from 1
 -- kind             kernel, memcpy, memset or graph, which has activities of its own
@@ -61,7 +61,7 @@ SELECT
     typed.rank,
     typed.event_id AS recorded_id,
     typed.capture_id,
-    typed.has_fork,
+    typed.is_forked,
     row_number() OVER (
         PARTITION BY typed.capture_id ORDER BY typed.launch_ns, typed.event_id
     ) AS ordinal,

@@ -17,5 +17,6 @@ FROM captures
 ANTI JOIN (
     SELECT staged_graph_nodes.source_id
     FROM staged_graph_nodes
-    SEMI JOIN replayed_captures USING (capture_id)
+    INNER JOIN graph_programs USING (capture_id)
+    SEMI JOIN replayed_programs USING (program_id)
 ) AS replayed USING (source_id);

@@ -3,28 +3,21 @@
 -- Materialised: it is joined, and DuckDB then knows its size.
 --
 -- It is known from a capture, from an annotation of the graph's node, or both. If several captures
--- fit, as those of a server for each batch size do, only what all of them agree
--- on is known.
+-- fit, as those of a server for each batch size do, only what all of them agree on is known.
 WITH
 agreed_nodes AS (
     SELECT
-        captures.example_id,
+        replayed.example_id,
         node.place,
-        if(bool_and(captures.is_named), 'names', 'order') AS evidence,
-        CASE
-            WHEN count(DISTINCT hash(
-                node.op, node.top_op, node.module_id, node.input_dims, node.input_types,
-                node.concrete_inputs
-            )) = 1 THEN min(node.recorded_id)
-        END AS recorded_id,
+        if(bool_and(replayed.is_named), 'names', 'order') AS evidence,
+        if(count(*) = 1, min(node.recorded_id), NULL) AS recorded_id,
         agreed(node.op) AS op,
         agreed(node.top_op) AS top_op,
-        CASE WHEN agreed(node.top_op) IS NOT NULL THEN agreed(node.top_op_ordinal) END
-            AS top_op_ordinal,
+        agreed(node.top_op_ordinal) AS top_op_ordinal,
         agreed(node.module_id) AS module_id
-    FROM replayed_captures AS captures
-    INNER JOIN graph_places AS node USING (capture_id)
-    GROUP BY captures.example_id, node.place
+    FROM replayed_programs AS replayed
+    INNER JOIN graph_places AS node USING (program_id)
+    GROUP BY replayed.example_id, node.place
 ),
 
 replayed AS (

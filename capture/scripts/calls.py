@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -54,6 +55,7 @@ class OutermostCalls:
         self._function, self._code = function, function.__code__
         self._plain = copy(function)
         self._ours = disguised(_wrapped_call_impl.__code__, function)
+        _hide_from_dynamo(self._ours)
         _watching = self
         function.__code__ = self._ours
         return True
@@ -80,20 +82,47 @@ class OutermostCalls:
         if os.getpid() != self._process:
             self.stop()  # a fork of the watched process
         elif threading.current_thread() is not threading.main_thread():
-            self._on_other_thread()
+            not_compiled(self._on_other_thread)
         elif function and not self.inside:
             self.inside = True
             function.__code__ = code
             try:
-                self._on_call(module)
+                not_compiled(self._on_call, module)
                 result = function(module, *args, **kwargs)
-                self._on_return(module)
+                not_compiled(self._on_return, module)
                 return result
             finally:
                 self.inside = False
                 if self._function:
                     function.__code__ = self._ours
         return plain(module, *args, **kwargs)
+
+
+def not_compiled(callback: Callable[..., None], *args: object) -> None:
+    """Call `callback` without Dynamo, which may be compiling the caller's calls."""
+    import torch
+
+    frames: Any = torch._C._dynamo.eval_frame
+    compiler = frames.set_eval_frame(None)
+    try:
+        callback(*args)
+    finally:
+        frames.set_eval_frame(compiler)
+
+
+def _hide_from_dynamo(code: CodeType) -> None:
+    """Let Dynamo run the replaced code as it is if a program compiles `Module.__call__`.
+
+    The original code, which it calls, is then compiled as without this module.
+    """
+    import torch
+
+    frames: Any = torch._C._dynamo.eval_frame
+    ours = (outermost, OutermostCalls.called, not_compiled)
+    with suppress(AttributeError):  # other versions of torch: Dynamo breaks its graph there
+        skip = frames._FrameExecStrategy(frames._FrameAction.SKIP, frames._FrameAction.DEFAULT)
+        for each in (code, *(function.__code__ for function in ours)):
+            frames.set_code_exec_strategy(each, skip)
 
 
 _watching: OutermostCalls | None = None

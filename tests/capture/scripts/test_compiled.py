@@ -58,6 +58,8 @@ for did in get_compilation_metrics():
 COMPILED = {
     "module": "compiled = torch.compile(model, fullgraph=True, **aot)\n"
     "for rows in (2, 2, 3, 3): compiled(torch.ones(rows, 8))",
+    "call": "compiled = torch.compile(model.__call__, fullgraph=True, **aot)\n"
+    "for rows in (2, 2, 3, 3): compiled(torch.ones(rows, 8))",
     "function": "compiled = torch.compile(lambda x: model(x).relu(), **aot)\n"
     "for rows in (2, 2, 3, 3): compiled(torch.ones(rows, 8))",
     "optimizer": "model.second.compile(**aot)\nadam = torch.optim.Adam(model.parameters())\n"
@@ -66,7 +68,9 @@ COMPILED = {
 }
 
 
-@pytest.mark.parametrize(("program", "steps"), [("module", 4), ("function", 0), ("optimizer", 0)])
+@pytest.mark.parametrize(
+    ("program", "steps"), [("module", 4), ("call", 4), ("function", 0), ("optimizer", 0)]
+)
 def test_capture_does_not_change_compilations(program, steps, with_torch, tmp_path):
     (tmp_path / "mine.py").write_text(MODEL + COMPILED[program] + REPORT)
     capture = ("-m", "capture", "run", "--profile-active", "2", "--out", "run", "--")

@@ -6,8 +6,8 @@
 -- source_id        number of the file in the run, from 0; further processes of files come last
 -- path             absolute path; relative if paths are redacted
 -- kind             kineto, graph_capture (a trace that only explains graph launches of the run),
---                  megengine, execution_trace, memory_snapshot, memory_timeline, compile_log,
---                  run_json or other
+--                  graph_annotations, megengine, execution_trace, memory_snapshot, memory_timeline,
+--                  compile_log, run_json or other
 -- rank             rank of the process: from the file's content, or else from its name, or else
 --                  from its position; null if the file is not a profile
 -- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,

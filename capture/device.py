@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,6 +101,12 @@ def synchronize(device: torch.device) -> None:
 
     if device.type != "cpu":
         torch.accelerator.synchronize(device)
+
+
+def is_capturing() -> bool:
+    """Return whether this thread captures a CUDA graph. Waiting for the device would break it."""
+    cuda = sys.modules.get("torch.cuda")
+    return bool(cuda and cuda.is_initialized() and cuda.is_current_stream_capturing())
 
 
 def _cpu_model() -> str:

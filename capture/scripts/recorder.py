@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capture import sigterm
+from capture.device import is_capturing
 from capture.errors import say
 from capture.output.processes import Child
 from capture.recording import trace
@@ -33,7 +34,8 @@ class Recorder:
     """Begins and ends the recording of a process, and its steps.
 
     Recording begins with the first call of a module or a diffusers pipeline on the main thread, or
-    with the first compilation; with `from_start`, once torch has been imported. It ends after
+    with the first compilation; with `from_start`, once torch has been imported. It neither begins
+    nor ends, and no step ends, while a CUDA graph is captured. It ends after
     `ENOUGH` steps or if the process grows too much, unless `from_start` or a schedule is given. If
     the program starts torch's profiler itself, that session replaces the recording. A fork is a
     separate process and is recorded in the same way.
@@ -235,7 +237,7 @@ class Recorder:
         return _is_main_thread() and self._steps.denoising_begins()
 
     def _begin(self, with_trace: bool = True) -> None:
-        if self.profiler.began or self._is_over:
+        if self.profiler.began or self._is_over or is_capturing():
             return
         if self._child and _is_helper():
             self._is_over = True
@@ -255,10 +257,11 @@ class Recorder:
             sigterm.save_at_sigterm(self.end)
         trace.give_way = self._guarded(self._session_begins)
         if self._has_limit:
-            self._limit = SizeLimit(
-                self._guarded(self._stop), lambda: self._busy > 0 or self._is_compiling
-            )
+            self._limit = SizeLimit(self._guarded(self._stop), self._must_not_stop)
         self._step_hooks.enter_context(optimizer_steps(self._guarded(self._optimized)))
+
+    def _must_not_stop(self) -> bool:
+        return self._busy > 0 or self._is_compiling or is_capturing()
 
     def _optimizer_made(self) -> None:
         if _is_main_thread():
@@ -310,6 +313,8 @@ class Recorder:
         self._stop()
 
     def _end_step(self) -> None:
+        if is_capturing():
+            return  # torch's profiler would wait for the device; the step goes on
         if self._limit and not self._steps_done:
             self._limit.start_anew()  # a first step, and one that compiles, loads kernels
         self._steps_done = 0 if self._compiled else self._steps_done + 1

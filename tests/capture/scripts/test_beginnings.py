@@ -262,3 +262,21 @@ def test_memory_that_a_compilation_takes_does_not_end_the_recording(with_torch, 
     assert done.returncode == 0, done.stderr
     assert "the recording ends here" not in done.stderr
     assert len(Captured.read(tmp_path / "run").named("Torch-Compiled Region: 0/0")) == 3
+
+
+def test_nothing_begins_or_ends_while_a_cuda_graph_is_captured(with_torch, tmp_path):
+    """Without a GPU, the program says when it captures."""
+    (tmp_path / "graphs.py").write_text(
+        "import torch\nfrom capture.scripts import recorder\n"
+        "model, x = torch.nn.Linear(4, 4), torch.ones(2, 4)\n"
+        "def call(is_capturing):\n"
+        "    recorder.is_capturing = lambda: is_capturing\n"
+        "    model(x)\n"
+        "    print(torch.autograd.profiler._is_profiler_enabled)\n"
+        "for is_capturing in (True, False, False, *[True] * 12, False): call(is_capturing)\n"
+    )
+    done = with_torch("-m", "capture", "run", "--out", "run", "--", "graphs.py", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["False", *["True"] * 15]
+    assert len(Captured.read(tmp_path / "run").steps) == 3

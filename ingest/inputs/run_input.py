@@ -63,11 +63,22 @@ class RunInput:
         Those of traces of captures are marked, because a run with the same files as its own traces
         is another run.
         """
-        known = [source for source in self.sources if source.sha256 is not None]
-        captures = [source for source in known if source.kind == graph_captures.KIND]
-        own = {source.path: source.sha256 for source in known if source not in captures}
-        marked = {source.path: f"{source.kind} {source.sha256}" for source in captures}
-        return sorted([*filter(None, own.values()), *marked.values()])
+        captures = {
+            source.path: f"{source.kind} {source.sha256}"
+            for source in self.sources
+            if source.kind == graph_captures.KIND and source.sha256 is not None
+        }
+        return sorted([*self.own_checksums, *captures.values()])
+
+    @property
+    def own_checksums(self) -> list[str]:
+        """The checksums without traces of captures, which earlier versions did not read."""
+        files = {
+            source.path: source.sha256
+            for source in self.sources
+            if source.kind != graph_captures.KIND
+        }
+        return sorted(sha256 for sha256 in files.values() if sha256 is not None)
 
     @property
     def digest(self) -> str:

@@ -137,7 +137,7 @@ def rebuild(
         run = read_run_input(Path(manifest.path), captures=captures)
     except ProfileError as error:
         raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
-    if run.checksums != manifest.checksums:
+    if manifest.checksums not in (run.checksums, run.own_checksums):
         raise StoreError(
             f"{run_id}: the files in {manifest.path} have changed since they were read"
         )

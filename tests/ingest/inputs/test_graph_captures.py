@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ingest
-from ingest.errors import ProfileError
+from ingest.errors import ProfileError, StoreError
 from ingest.inputs import run_directories
 from ingest.store.upkeep import rebuild
 from tests.builders.cuda_graphs import capture, replay
@@ -79,6 +79,18 @@ def test_a_named_trace_of_captures_is_read_again_by_a_rebuild(
     assert store.add(trace).is_new  # without its captures, it is another run
     both = [write(tmp_path / "both" / name, events) for name, events in EVENTS.items()]
     assert store.add(both[0].parent).is_new  # and with them as traces of its own
+
+
+def test_a_rebuild_reads_captures_that_came_later(store: ingest.Store, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    write(run / "trace.json", REPLAY)
+    run_id = store.add(run).run_id
+    write(run / "capture_traces" / "bs_1.json", CAPTURE)
+    rebuild(store, run_id)
+    assert attributed(store) == KNOWN
+    write(run / "more.json", CAPTURE)
+    with pytest.raises(StoreError, match="have changed"):
+        rebuild(store, run_id)
 
 
 def test_the_option_may_be_repeated_and_paths_can_be_redacted(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from capture.errors import CaptureError
@@ -34,7 +35,7 @@ def missing() -> str | None:
     if not hasattr(torch.profiler, "CuspyConfig"):
         return f"torch {torch.__version__} has no Cuspy, so Kineto records CUDA; Cuspy needs 2.15"
     try:
-        from torch.profiler import _cuspy  # type: ignore[attr-defined]  # noqa: F401
+        import_module("torch.profiler._cuspy")
     except ImportError as error:
         return f"Cuspy cannot be used, so Kineto records CUDA: {error}"
     return None

@@ -34,9 +34,9 @@ class Recorder:
     """Begins and ends the recording of a process, and its steps.
 
     Recording begins with the first call of a module or a diffusers pipeline on the main thread, or
-    with the first compilation; with `from_start`, once torch has been imported. It neither begins
-    nor ends, and no step ends, while a CUDA graph is captured. It ends after
-    `ENOUGH` steps or if the process grows too much, unless `from_start` or a schedule is given. If
+    with the first compilation; with `from_start`, once torch has been imported. It ends after
+    `ENOUGH` steps or if the process grows too much, unless `from_start` or a schedule is given.
+    While a CUDA graph is captured, no recording begins or ends, and no step ends. If
     the program starts torch's profiler itself, that session replaces the recording. A fork is a
     separate process and is recorded in the same way.
 

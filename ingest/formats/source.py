@@ -88,8 +88,8 @@ class Source:
     def is_profile(self) -> bool:
         """Whether the file is a profile of the run.
 
-        A copy of another file is not, nor is a file that is read only to explain a profile: its
-        kind is not that of its format.
+        A copy of another file is no profile of the run. Neither is a trace of captures, whose
+        `kind` differs from that of its format.
         """
         return (
             self.format is not None and self.kind == self.format.kind and self.status != "skipped"

@@ -91,7 +91,7 @@ def tasks() -> tuple[Task, ...]:
 
 @cache
 def _needed(names: frozenset[str]) -> tuple[Task, ...]:
-    """Return the tasks that create these relations and what they read, in order."""
+    """Return the tasks that these relations need, in order."""
     wanted = set(names)
     needed = []
     for task in reversed(tasks()):

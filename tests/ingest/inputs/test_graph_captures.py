@@ -171,6 +171,16 @@ def test_captures_beside_no_run_are_runs_of_their_own(tmp_path: Path) -> None:
     assert run_directories(logs) == [logs, logs / "run1"]
 
 
+def test_captures_of_an_unknown_rank_help_a_rank_with_captures_of_its_own(
+    store: ingest.Store, tmp_path: Path
+) -> None:
+    other = capture([("aten::mul", "mul_kernel")])
+    trace = write(tmp_path / "trace.json", [*other, *REPLAY])
+    captures = write(tmp_path / "captures.json", CAPTURE)
+    store.add(trace, ingest.AddOptions(capture_traces=[str(captures)]))
+    assert attributed(store) == KNOWN
+
+
 def test_files_below_captures_are_listed_and_links_are_followed(
     store: ingest.Store, tmp_path: Path
 ) -> None:

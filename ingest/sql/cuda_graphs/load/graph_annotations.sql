@@ -1,5 +1,5 @@
--- What the program, with torch's `mark_kernels`, or torch itself says about activities of graphs:
--- in the trace, or in a file beside it.
+-- Annotations of graph nodes, by torch's `mark_kernels` or by torch itself, for each activity that
+-- replays a node. They are in the trace, or in a file beside it.
 -- One row: an annotated activity.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH
@@ -17,12 +17,9 @@ files AS (
 annotated AS (
     SELECT
         activity.event_id,
-        from_json(activity.annotation, '{
+        from_json(json_merge_patch(coalesce(files.annotation, '{}'), activity.annotation), '{
             "name": "VARCHAR", "str": "VARCHAR", "annotation": "VARCHAR", "module_fqn": "VARCHAR"
-        }') AS in_trace,
-        from_json(files.annotation, '{
-            "name": "VARCHAR", "str": "VARCHAR", "annotation": "VARCHAR", "module_fqn": "VARCHAR"
-        }') AS in_file
+        }') AS a
     FROM replayed_activities AS activity
     LEFT JOIN files USING (rank, graph_node_id)
     WHERE activity.graph_node_id IS NOT NULL
@@ -31,20 +28,9 @@ annotated AS (
 found AS (
     SELECT
         event_id,
-        nullif(coalesce(
-            in_trace.name, in_trace.str, in_trace.annotation,
-            in_file.name, in_file.str, in_file.annotation
-        ), '') AS label,
+        nullif(coalesce(a.name, a.str, a.annotation), '') AS label,
         -- The outermost module has no name.
-        nullif(
-            trim(
-                regexp_replace(
-                    coalesce(in_trace.module_fqn, in_file.module_fqn), '[./]+', '/', 'g'
-                ),
-                '/'
-            ),
-            ''
-        ) AS module
+        nullif(trim(regexp_replace(a.module_fqn, '[./]+', '/', 'g'), '/'), '') AS module
     FROM annotated
 )
 

@@ -1,4 +1,4 @@
--- The captures of CUDA graphs: times in which a process records launches instead of running them.
+-- Captures of CUDA graphs. During a capture, a process records launches and does not run them.
 -- One row: a capture that began and ended.
 -- The names are listed, not matched, so that a run without them skips all statements about graphs.
 -- Materialised: it is joined, and DuckDB then knows its size.

@@ -1,6 +1,6 @@
--- Graph launches of which activities were recorded. Launches with the same activities replay the
--- same graph, so it is enough to compare one of them, `example_id`, with captures. These are
--- launches after the same captures of their rank.
+-- Graph launches that have activities. Launches with the same activities replay the same graph, so
+-- only one of them, `example_id`, is compared with captures. A capture of the rank between two
+-- launches separates them.
 -- One row: a launch.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH sequences AS (

@@ -1,7 +1,8 @@
--- The launches that programs recorded, by their position: in the graph, and among those of the same
--- kind and kernel. Several streams need not replay the latter in order, so only what all of them
--- have is known. If a program has several captures, only what all of them have is known.
--- One row: a position of a program, of either sort.
+-- The launches that programs recorded, by two positions: in the graph, and among the launches of
+-- the same kernel. Several streams may replay launches of the same kernel in any order, so the
+-- second position has only what all of these launches have in common. Likewise, a program with
+-- several captures has only what all of them have in common.
+-- One row: a position in a program.
 -- Materialised: it is joined, and DuckDB then knows its size.
 WITH
 numbered AS (

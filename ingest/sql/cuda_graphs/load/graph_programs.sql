@@ -1,5 +1,5 @@
--- The captures by what they recorded: those of a rank with the same kinds and kernels in the same
--- order are one program, such as those of a server for each batch size.
+-- Captures grouped into programs. Captures of a rank that recorded the same kernels, copies and
+-- memsets in the same order are one program. A server's captures for each batch size often are.
 -- One row: a capture. `program_id` is the first capture of its program.
 -- Materialised: several relations read it.
 WITH captures AS (

@@ -1,10 +1,10 @@
--- Device activities of graph launches, in the order in which the graph recorded them.
+-- Device activities of graph launches, with their position in the graph.
 -- One row: an activity.
 -- Materialised: it is joined, and DuckDB then knows its size.
 --
--- Graph node ids number the nodes in that order. Without ids, activities of one stream run in that
--- order. With several streams, `place` counts the activities of one kind and name instead, which is
--- their order if all of these ran on one stream.
+-- Graph node ids number the nodes in the order of recording. Without ids, the activities of one
+-- stream run in that order. With several streams, `place` counts the activities of the same kernel.
+-- That is their order if all of them ran on one stream.
 WITH
 activities AS (
     SELECT

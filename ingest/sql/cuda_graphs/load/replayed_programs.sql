@@ -3,10 +3,11 @@
 -- launches with the same activities, only `graph_launches.example_id` is listed.
 -- Materialised: several relations read it.
 --
--- Captures of the same rank come first, and of those that fit, those whose kernels all have a known
--- name. Others need an equal name, or so many activities that their number is hardly equal by
--- chance. They fit only in the order of the calls, so they must not have a fork. ROCm's profiler
--- loses the last activity of a graph, so that one may be missing.
+-- A rank that has captures replays these, or captures of an unknown rank. A program whose kernels
+-- all have a known name is preferred. Any other program needs an equal name or ten activities,
+-- because small numbers are often equal by chance, and it must not fork, because only the order of
+-- the calls identifies its kernels. ROCm's profiler loses the last activity of a graph, so that one
+-- may be missing.
 WITH
 programs AS (
     SELECT DISTINCT * EXCLUDE (capture_id) FROM graph_programs
@@ -29,7 +30,11 @@ pairs AS (
     FROM examples
     INNER JOIN programs
         ON
-            (examples.rank = programs.rank OR NOT examples.has_own_captures)
+            (
+                examples.rank = programs.rank
+                OR programs.rank IS NULL
+                OR NOT examples.has_own_captures
+            )
             AND (
                 examples.activities = programs.nodes
                 OR (

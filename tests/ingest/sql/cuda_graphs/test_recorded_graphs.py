@@ -1,4 +1,4 @@
-"""Real CUDA graphs: what they recorded, from the programs or by plain Python over the files."""
+"""Recorded CUDA graphs. The programs, or plain Python over the files, tell the operators."""
 
 import gzip
 import json

@@ -49,7 +49,6 @@ def page(view: View) -> None:
         for piece in pieces.itertuples():
             cards.show(piece, view)
     _others(view, is_open=pieces.empty)
-    _unknown_ends(measured)
 
 
 def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
@@ -112,21 +111,4 @@ def _checks(view: View) -> None:
             key="checks",
             hidden=["unknown_reason"],
             labels={"kind": "what", "bound_ns": "at most", "percent": "share"},
-        )
-
-
-def _unknown_ends(measured: Any) -> None:
-    """Show the time before the first activity and after the last one. Its cause is unknown."""
-    ends = [
-        f"**{formatting.duration(ns)}** of {measured.steps_name} is {position}"
-        for ns, position in (
-            (measured.lead_ns, "before the first activity"),
-            (measured.tail_ns, "after the last activity"),
-        )
-        if measured.wall_ns and ns >= 0.01 * measured.wall_ns
-    ]
-    if ends:
-        st.caption(
-            " and ".join(ends)
-            + ". Bubbles are between activities, so this time has no cause and no advice."
         )

@@ -103,7 +103,7 @@ def _step(row: Any, steps: int) -> Step:
         device=None if not on_device or formatting.missing(at["device"]) else int(at["device"]),
         on_device=on_device,
         number=number,
-        start_ns=int(at["start_ns"]),
-        length_ns=int(at["work_end_ns"]) - int(at["start_ns"]),
+        start_ns=int(at["work_start_ns"]),
+        length_ns=int(at["work_end_ns"]) - int(at["work_start_ns"]),
         label=f"{named}, {formatting.duration(int(at['wall_ns']))}",
     )

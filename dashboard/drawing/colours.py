@@ -14,8 +14,7 @@ import streamlit as st
 import ingest
 
 # Parts of a step, in the order of `ingest.parts`: busy time; causes of idle time on the light and
-# on the dark theme; time before and after all activity. The last two of each of the first three
-# tuples are spare.
+# on the dark theme; the pipeline fill. The last two of each of the first three tuples are spare.
 BUSY = ("#2A5CD6", "#EB8511", "#2F8F46", "#7504FA", "#8E3D73", "#0F004B", "#005A3C")
 IDLE_ON_LIGHT = (
     *("#D685A0", "#B0946D", "#9F86EA", "#86EAAF", "#E3D963", "#EAA8F0", "#CED5DE"),
@@ -25,7 +24,7 @@ IDLE_ON_DARK = (
     *("#B14368", "#B88A7A", "#9B89D2", "#22592B", "#726B1D", "#7D3894", "#6C8D9D"),
     *("#2B6E73", "#8A5A58"),
 )
-ENDS = ("#9A9A9A", "#6E7480")
+FILL = "#9A9A9A"
 INKS = ("#2F2D2B", "#EDEBE8")
 QUIET_INKS = ("#5C5854", "#B9B5AF")
 
@@ -33,7 +32,7 @@ QUIET_INKS = ("#5C5854", "#B9B5AF")
 OTHER_PARTS = {
     "exposed_communication": ("communication", "exposed communication"),
     "exposed_copy": ("copy", "exposed copy"),
-    "bubble": ("lead", "idle"),
+    "bubble": ("fill", "idle"),
 }
 
 # Statuses of an operator in the second of two runs: greens for less time, reds for more; blue and
@@ -110,7 +109,7 @@ def _shown(parts: tuple[ingest.Part, ...], is_dark: bool) -> dict[str, tuple[str
     coloured = [
         *((part, BUSY[index % len(BUSY)]) for index, part in enumerate(busy)),
         *((part, causes[index % len(causes)]) for index, part in enumerate(idle)),
-        *zip(rest, ENDS, strict=True),
+        *((part, FILL) for part in rest),
     ]
     shown = {part.name: (colour, part.label) for part, colour in coloured}
     others = {name: (shown[like][0], label) for name, (like, label) in OTHER_PARTS.items()}

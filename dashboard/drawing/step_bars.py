@@ -1,6 +1,6 @@
 """The chart of a run's steps. A click picks a step, and a drag picks a range."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,19 @@ def show(
     is_picked: Callable[[int], bool],
     on_pick: Callable[[int, int], None],
     *,
+    marks: Mapping[int, int],
     is_tall: bool,
     key: str,
 ) -> None:
     """Draw a bar for each step, as high as its wall time. Steps that are not picked are faint.
 
     `frame` has a row for each part of the steps `numbers`: step, part, is_idle, ns. A step without
-    a row takes no time. `on_pick` is called with the first and the last step that the user picks. A
-    tall chart has an axis. A low chart of few steps is only as wide as it needs to be.
+    a row takes no time. `marks` has the length of steps on the host, ns, which is marked on their
+    bars. `on_pick` is called with the first and the last step that the user picks. A tall chart has
+    an axis. A low chart of few steps is only as wide as it needs to be.
     """
     walls = frame.groupby("step")["ns"].sum().reindex(numbers, fill_value=0)
-    highest = max(1, int(walls.max()))
+    highest = max(1, int(walls.max()), *marks.values())
     order_of = {part: index for index, part in enumerate(colours.order(set(frame["part"])))}
     heights = _without_overlap(frame)
     heights = heights.assign(order=heights["part"].map(order_of)).sort_values(["step", "order"])
@@ -39,7 +41,8 @@ def show(
         {
             "number": step,
             "name": f"{step:,}",
-            "text": f"Step {step:,}: {formatting.duration(walls[step])}",
+            "text": _text(step, walls[step], marks.get(step)),
+            "mark": marks.get(step),
             "isPicked": is_picked(step),
             "parts": [_part(part, walls[step]) for part in parts_of.get(step, [])],
         }
@@ -58,6 +61,11 @@ def show(
         width="content" if is_narrow else "stretch",
         on_picked_change=lambda: on_pick(*component.state(key)["picked"]),
     )
+
+
+def _text(step: int, wall_ns: int, range_ns: int | None) -> str:
+    text = f"Step {step:,}: {formatting.duration(wall_ns)}"
+    return text if range_ns is None else f"{text}; on the host: {formatting.duration(range_ns)}"
 
 
 def _part(part: Any, wall_ns: int) -> dict[str, Any]:

@@ -71,6 +71,11 @@ function bar(data, step, index) {
     made.style.background = part.colour;
     return made;
   });
+  if (step.mark !== null) {
+    const mark = element("b", { title: step.text });
+    mark.style.bottom = `${(100 * step.mark) / data.highest}%`;
+    parts.push(mark);
+  }
   const made = element("div", { className: "bar", title: step.text, tabIndex: index ? -1 : 0 }, parts);
   made.setAttribute("role", "button");
   made.ariaLabel = step.text;

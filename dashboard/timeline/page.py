@@ -35,7 +35,8 @@ def page(view: View) -> None:
         return
     start_ns, end_ns = ends
     length_ns = end_ns - start_ns
-    of_steps = timeline.range_of_steps(view, start_ns, length_ns)
+    whole = (0, length_ns)
+    of_steps = whole if view.steps.is_whole else timeline.range_of_steps(view, start_ns, length_ns)
     since, until = zoom.TRACE.visible_range(length_ns, of_steps)
     chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -51,7 +52,7 @@ def page(view: View) -> None:
     parameters = [("run", run), *ranks]
     if beside:
         parameters += beside
-    elif (since, until) != (0, length_ns):
+    elif (since, until) != whole:
         parameters += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
     if not beside and not _is_confirmed(run, dict(ranks), start_ns + since, start_ns + until):
         return

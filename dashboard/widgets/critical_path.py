@@ -15,7 +15,7 @@ BINS = 300
 TICKS = 6
 MAX_NAMES = 8
 # Kinds that take the colour of a part with another name.
-LIKE = {"queue": "tail", "thread": "overlap", "unexplained": "unknown"}
+LIKE = {"queue": "fill", "thread": "overlap", "unexplained": "unknown"}
 HELP = (
     "The work that determined the step's length, from the step's start to the end of everything it "
     "launched. Only changes to this work can make the step shorter."

@@ -13,13 +13,17 @@ from dashboard.widgets.view import View
 
 FEW_STEPS = 3  # with at most this many steps, the middle half is all steps
 HELP = {
-    "wall": "From the start of the steps to their end, or to the end of the work they launched.",
+    "wall": "Wall time of the steps. A step ends when the host has ended it and the device has "
+    "ended its work. It begins at the end of the step before, but not before the host begins it.",
+    "range": "How long the host was in the steps, as the profiler shows it. A step's wall time is "
+    "shorter if the device still did the work of the step before, and longer if its own work ended "
+    "later.",
     "span": "From the start of the device's first activity in the recording to the end of its "
     "last.",
     "busy": "Time when at least one kernel, copy or memset ran on the device.",
     "host_busy": "Time when at least one operator, or compiled code, ran on the host.",
-    "idle": "Time between activities when nothing ran on the device.",
-    "host_idle": "Time between operators: the host ran Python or waited.",
+    "idle": "Time when nothing ran on the device.",
+    "host_idle": "Time when no operator ran: the host ran Python or waited.",
     "activities": "Kernels, copies and memsets.",
     "operators": "Calls of outermost operators: those that no other operator called.",
     "gaps": "Intervals of idle time. A gap belongs to the step of the activity that ended it.",
@@ -31,22 +35,12 @@ HELP = {
 
 
 def of_view(view: View) -> DeltaGenerator:
-    """Show wall, busy and idle time of the steps, or the device's span for a whole recording.
-
-    Return the container of the metrics.
-    """
+    """Show wall, busy and idle time of the steps. Return the container of the metrics."""
     shown = st.container(horizontal=True)
-    if view.steps.is_whole and not view.is_host:
-        (total,) = data.rows(select("*", "device_totals", view.where())).itertuples()
-        with shown:
-            times(total)
-            st.metric(
-                "Device activities", formatting.count(total.activities), help=HELP["activities"]
-            )
-        return shown
     row = of_steps(view)
     with shown:
         st.metric("Wall time", formatting.duration(row.wall_ns), help=HELP["wall"])
+        host_range(view, row)
         busy_and_idle(row, view.is_host)
         label = "Operators" if view.is_host else "Device activities"
         help = HELP["operators" if view.is_host else "activities"]
@@ -90,6 +84,13 @@ def wall(view: View, row: Any) -> None:
         note = formatting.counted(int(row.steps), "step")
     label = str(row.steps_name).removeprefix("the ").capitalize()
     _with_note(label, row.wall_ns, note, help)
+    host_range(view, row)
+
+
+def host_range(view: View, row: Any) -> None:
+    """Show how long the host was in the steps, if their wall time on the device is another one."""
+    if not view.steps.is_whole and row.range_ns != row.wall_ns:
+        st.metric("Range on the host", formatting.duration(row.range_ns), help=HELP["range"])
 
 
 def times(row: Any, devices: int = 1) -> None:

@@ -17,6 +17,7 @@ CONTROL = "step_control"
 LABELS = {MEDIAN: "Median step", ALL: "Whole recording"}
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 MAX_BARS = 200
+MIN_DIFFERENCE = 0.01  # of a step's range to its wall time, relative, for a mark
 HINT = "Wall time of each step.  \nClick a step, or drag over several."
 
 
@@ -69,9 +70,15 @@ WHOLE = Steps(None, None, "the whole recording")
 
 def numbers_of(run: str, device: Device) -> list[int]:
     """Return the numbers of a device's steps, in order."""
+    return list(_ranges(run, device))
+
+
+def _ranges(run: str, device: Device) -> dict[int, int]:
+    """Return the length of each of a device's steps on the host, ns, in the order of the steps."""
     where = {"run_id": run, **device.where(), "step >=": 0}
-    found = data.rows(select("DISTINCT step", "step_metrics", where, order_by="step"))
-    return [int(number) for number in found["step"]]
+    columns = "step, sum(range_ns)::BIGINT AS range_ns"
+    found = data.rows(select(columns, "step_metrics", where, group_by="step", order_by="step"))
+    return dict(zip(found["step"].astype(int), found["range_ns"].astype(int), strict=True))
 
 
 def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
@@ -145,7 +152,8 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
 
     A click picks a step, and a drag picks a range. Steps that are not picked are faint.
     """
-    numbers = numbers_of(run, device)
+    ranges = _ranges(run, device)
+    numbers = list(ranges)
     if not numbers:
         if is_tall:
             st.subheader("Steps", anchor=False)
@@ -164,6 +172,12 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         order_by="step, ordinal",
     )
     frame = data.rows(query)
+    walls = frame.groupby("step")["ns"].sum()
+    marks = {
+        number: ranges[number]
+        for number in shown
+        if abs(ranges[number] - walls.get(number, 0)) > MIN_DIFFERENCE * ranges[number]
+    }
     if is_tall:
         menu.heading("Steps", {"steps": query}, "steps", files=run)
         charts.legend_of(set(frame["part"][frame["ns"] > 0]))
@@ -173,11 +187,17 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             frame,
             steps.has,
             lambda first, last: choose(str(first) if first == last else f"{first}-{last}"),
+            marks=marks,
             is_tall=is_tall,
             key=f"steps-{run}-{device.label}",
         )
         if not is_tall:
             st.caption(HINT, width="content")
+    if is_tall and marks:
+        st.caption(
+            "The line across a bar marks how long the host was in the step, which the profiler "
+            "shows as the step's range."
+        )
     if is_tall and (frame["ns"] < 0).any():
         st.caption(
             "If work overlaps, the bars of the work are shortened, so that each step is as high as "

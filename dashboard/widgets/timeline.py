@@ -11,7 +11,7 @@ import ingest
 from dashboard import data
 from dashboard.drawing import component
 from dashboard.query import Query, call, select
-from dashboard.widgets import menu, timeline_chart, zoom
+from dashboard.widgets import menu, timeline_chart, timeline_link, zoom
 from dashboard.widgets.view import View
 
 BINS = 240
@@ -95,12 +95,7 @@ def show(view: View, more: Strips | None = None) -> None:
     )
     sentences = ["Drag to zoom in.", *([more.text] if more else [])]
     if len(steps):
-        sentences.append("Dashed lines mark the start and end of a step on the host.")
-        if not view.is_host:
-            sentences.append(
-                "The work of a step can end later, while the next step runs, so the range shown "
-                "for a step can be longer than its wall time."
-            )
+        sentences.append("Dashed lines mark the start and end of a step.")
     left_out = [
         f"the {most:,} longest {items}"
         for what, (most, items) in LIMITS.items()
@@ -124,26 +119,23 @@ def described(view: View, visible: tuple[int, int], of_steps: tuple[int, int], w
     if visible == (0, whole):
         return described
     if visible == of_steps:
-        whose = "its" if view.steps.first == view.steps.last else "their"
-        return (
-            f"**{view.steps.label.capitalize()}**, from {whose} start to the end of {whose} work: "
-            f"{described}"
-        )
+        label = "The measured time" if view.steps.is_whole else view.steps.label.capitalize()
+        return f"**{label}**: {described}"
     return f"**Zoomed in**: {described}"
 
 
 def steps_between(view: View, since_ns: int, until_ns: int) -> pd.DataFrame:
-    """Return the steps in a time range, as the host ran them, or no rows if there are too many."""
+    """Return the steps in a time range, with their wall time, or no rows if there are too many."""
     query = select(
-        "step, start_ns, start_ns + dur_ns AS end_ns",
+        "step, work_start_ns AS start_ns, work_end_ns AS end_ns",
         "step_metrics",
         {
             **view.where(),
             "step >=": 0,
-            "start_ns <": until_ns,
-            "start_ns + dur_ns >": since_ns,
+            "work_start_ns <": until_ns,
+            "work_end_ns >": since_ns,
         },
-        order_by="start_ns",
+        order_by="work_start_ns",
         limit=MAX_STEPS + 1,
     )
     frame = data.rows(query)
@@ -201,31 +193,21 @@ def _queries(view: View, since_ns: int, until_ns: int) -> dict[str, Query]:
 
 
 def recorded(view: View) -> tuple[int, int]:
-    """Return the start of the device's first activity and the end of its last as Unix times in ns.
-
-    For a host, return the start and end of its measured time.
-    """
-    query = (
-        select(
-            "min(wall_start_ns) AS start_ns, max(wall_end_ns) AS end_ns",
-            "measured_windows",
-            view.where(),
-        )
-        if view.is_host
-        else select("start_ns, end_ns", "device_totals", view.where())
-    )
-    (total,) = data.rows(query).itertuples()
-    return int(total.start_ns), int(total.end_ns)
+    """Return the start and the end of the recording of the view's rank as Unix times in ns."""
+    assert view.device
+    return timeline_link.recorded(str(view.run), view.device.rank) or (0, 0)
 
 
 def range_of_steps(view: View, start_ns: int, whole: int) -> tuple[int, int]:
-    """Return the start of the steps and the end of their work, in ns since `start_ns`."""
-    if view.steps.is_whole:
-        return 0, whole
-    query = select(
-        "min(start_ns) AS start_ns, max(work_end_ns) AS end_ns",
-        "step_metrics",
-        view.of_steps(),
+    """Return the start and the end of the steps' wall time, in ns since `start_ns`."""
+    query = (
+        select("min(start_ns) AS start_ns, max(end_ns) AS end_ns", "measured_windows", view.where())
+        if view.steps.is_whole
+        else select(
+            "min(work_start_ns) AS start_ns, max(work_end_ns) AS end_ns",
+            "step_metrics",
+            view.of_steps(),
+        )
     )
     (row,) = data.rows(query).itertuples()
     return max(0, int(row.start_ns) - start_ns), min(whole, int(row.end_ns) - start_ns)

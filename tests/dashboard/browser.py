@@ -239,7 +239,12 @@ def drag(tab: Page, target: Locator, since: int, until: int) -> None:
 def open_menu(tab: Page, name: str) -> None:
     """Open the menu of a chart or table, once the server has sent the full page."""
     wait_until_sent(tab)
-    tab.locator(f".st-key-menu-{name} button").first.click()
+    button = tab.locator(f".st-key-menu-{name} button").first
+    button.click()
+    try:
+        tab.get_by_test_id("stPopoverBody").first.wait_for(timeout=5_000)
+    except PlaywrightTimeout:  # the page was drawn again in the moment of the click
+        button.click()
 
 
 def wait_until_sent(tab: Page) -> None:

@@ -90,9 +90,9 @@ def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces,
             """
         ).fetchall()
     assert causes == [("logging",)]
-    # The first step has a gap of 280 µs. Another gap of 570 µs lasts until the second step's first
-    # kernel, and 520 µs of it are in the first step.
-    assert parts == [(280_000 + 520_000,)]
+    # The first step has gaps of 50 and 280 µs. Another gap of 570 µs lasts until the second step's
+    # first kernel, and 520 µs of it are in the first step.
+    assert parts == [(50_000 + 280_000 + 520_000,)]
     by_metric = {metric: change for metric, change, is_part in changes if is_part}
     [wall] = (change for metric, change, _ in changes if metric == "wall")
     assert set(by_metric) == {"bubble_logging"}

@@ -32,7 +32,7 @@ def test_advice_shows_the_summary_of_the_critical_path(app, shown_store, run_of)
             return connection.execute(
                 "SELECT name, on_path_ns, gain_ns FROM critical_path_summary "
                 f"WHERE run_id = $1 AND is_median AND level IN ({levels}) AND name IS NOT NULL "
-                "ORDER BY gain_ns DESC NULLS LAST, on_path_ns DESC, name LIMIT 8",
+                "ORDER BY gain_ns DESC NULLS LAST, on_path_ns DESC, name",
                 [run_of(WORKERS)],
             ).fetchall()
 
@@ -43,7 +43,7 @@ def test_advice_shows_the_summary_of_the_critical_path(app, shown_store, run_of)
             if "gain_ns" in table
         ]
         assert kinds == summary("'kind'")
-        assert names == summary("'call', 'kernel'")
+        assert names == summary("'call', 'kernel'")[:8]
 
 
 def test_an_operator_shows_its_kernel_sequences(app, shown_store, run_of):

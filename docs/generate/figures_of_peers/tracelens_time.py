@@ -43,7 +43,7 @@ times AS (
 TIMES = """WITH gaps AS (
     SELECT run_id, sum(dur_ns) FILTER (dur_ns < 10000) AS micro_idle_time,
         sum(dur_ns) FILTER (dur_ns >= 10000) AS macro_idle_time
-    FROM bubbles GROUP BY run_id
+    FROM bubbles WHERE NOT is_edge GROUP BY run_id
 ),
 times AS (
     SELECT compute_ns AS computation_time, exposed_communication_ns AS exposed_comm_time,

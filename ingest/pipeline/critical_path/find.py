@@ -1,5 +1,7 @@
 """Computation of the critical paths of steps from their spans and activities."""
 
+from dataclasses import replace
+
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -18,6 +20,7 @@ ORDERS = (
     "lane, start_ns, event_id",
     "call_id, awaited_lane, before_ns",
 )
+CAUSES = np.array([Kind.HOST, Kind.DATALOADER, Kind.COMPILE])  # by `cause` of `path_spans`
 BATCH_ROWS = 1 << 15
 INSERTED_ROWS = 1 << 17  # per INSERT, which has a fixed cost
 
@@ -81,7 +84,15 @@ def build_graph(nodes: Nodes, host: Host | None) -> Graph:
         rest = 0 if is_reached else nodes.end_ns - nodes.times[host.main.nodes[-1]]
         edges.add(host.main.nodes[-1], nodes.end, rest, NOBODY, Kind.HOST)
     lanes, positions = _lanes_and_positions(nodes, host)
-    return in_order(nodes.times, lanes, positions, edges)
+    return _with_causes(in_order(nodes.times, lanes, positions, edges), nodes)
+
+
+def _with_causes(graph: Graph, nodes: Nodes) -> Graph:
+    """Return the graph with the host's time in data loaders and in torch.compile as such."""
+    no_cause = np.zeros(len(graph.times), np.int64)  # of activities, and of owner NOBODY
+    causes = np.concatenate([nodes.spans["cause"], no_cause])[graph.owners]
+    kinds = np.where((graph.kinds == Kind.HOST) & (causes > 0), CAUSES[causes], graph.kinds)
+    return replace(graph, kinds=kinds)
 
 
 def _lanes_and_positions(nodes: Nodes, host: Host | None) -> tuple[Integers, Integers]:

@@ -24,13 +24,15 @@ class Kind(IntEnum):
     COMMUNICATION = 0
     COMPUTE = 1
     COPY = 2
-    HOST = 3  # a span's own time, or Python between operators
+    HOST = 3  # a span's own time, or Python between operators; in some spans, the last two kinds
     LAUNCH = 4  # from a call to the start of the activity that it launched
     QUEUE = 5  # between two activities of a stream
     DEPENDENCY = 6  # from the end of an activity to the start of one on another stream
     SYNC = 7  # from the end of the awaited activity to the end of the host's wait
     THREAD = 8  # from one thread to another
     UNEXPLAINED = 9  # a wait that no event explains
+    DATALOADER = 10  # the host's time in a data loader
+    COMPILE = 11  # the host's time in torch.compile
 
 
 @dataclass

@@ -46,16 +46,13 @@ def test_a_step_shows_only_its_gaps(app, shown_store, run_of):
             [run],
         ).fetchall()
         (length_ns,) = connection.execute(
-            "SELECT work_end_ns - start_ns FROM step_metrics WHERE run_id = $1 AND step = 9", [run]
+            "SELECT wall_ns FROM step_metrics WHERE run_id = $1 AND step = 9", [run]
         ).fetchone()
     found, gaps, *_ = tables(page)
     rows = found[["cause", "bubble_ns", "bubbles"]].itertuples(index=False, name=None)
     assert list(rows) == causes
     assert len(gaps) == min(200, sum(count for *_, count in causes))
-    assert (
-        f"**Step 9**, from its start to the end of its work: {formatting.duration(length_ns)}"
-        in (texts(page))
-    )
+    assert f"**Step 9**: {formatting.duration(length_ns)}" in texts(page)
 
 
 def test_the_causes_of_a_step_add_up_to_its_idle_time(opened, shown_store, run_of):
@@ -104,7 +101,9 @@ def test_runs_with_a_common_prefix_have_separate_rows(app, traces):
     assert [sum(percent for percent, *_ in parts) for parts in split["parts"]] == [100, 100]
 
 
-@pytest.mark.parametrize("window", [{}, {"from": "0", "to": "5000000"}, {"from": "x", "to": "-1"}])
+@pytest.mark.parametrize(
+    "window", [{}, {"from": "900000000", "to": "920000000"}, {"from": "x", "to": "-1"}]
+)
 def test_no_more_than_a_few_thousand_boxes_are_sent(opened, shown_store, run_of, window):
     for run in ("h100_owlv2", "v100_resnet50_workers0", TWO_RANKS):
         page = opened(shown_store, "bubbles", run=run_of(run), **window)

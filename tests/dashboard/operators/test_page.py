@@ -35,9 +35,9 @@ def test_each_rank_can_be_selected(app, opened, shown_store, run_of):
     page = opened(shown_store, "operators", run=run_of(TWO_RANKS))
     assert page.selectbox(key="device").options == ["rank 1 device 1", "rank 0 device 0"]
     page = app(shown_store, "operators", run=run_of(TWO_RANKS), step="all")
-    assert {m.label: m.value for m in page.metric}["Span"] == "1.23 s"
+    assert {m.label: m.value for m in page.metric}["Wall time"] == "1.24 s"
     one = page.selectbox(key="device").select("rank 0 device 0").run()
-    assert {m.label: m.value for m in one.metric}["Span"] == "1.22 s"
+    assert {m.label: m.value for m in one.metric}["Wall time"] == "1.23 s"
 
 
 def test_a_step_is_ranked_alone(app, shown_store, run_of):

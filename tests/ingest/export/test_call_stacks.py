@@ -63,7 +63,7 @@ def test_lines_list_frames_from_the_outermost_to_the_innermost(
     assert lines(command, path, "--metric", "device") == [
         "a_b.py(3):_main;aten::mm;gemm_x 8000",
     ]
-    assert lines(command, path, "--metric", "idle") == ["a_b.py(3):_main;aten::mm;gemm_x 36000"]
+    assert lines(command, path, "--metric", "idle") == ["a_b.py(3):_main;aten::mm;gemm_x 76000"]
 
 
 def test_a_speedscope_file_has_a_profile_for_each_thread(
@@ -183,7 +183,9 @@ def test_all_kernels_and_all_idle_time_are_in_the_tree(sample_store: Path, name:
         assert stacks == kernels
         [(idle, gaps)] = connection.execute(
             "SELECT (SELECT sum(self_idle_ns) FROM call_stacks($1)), "
-            "(SELECT coalesce(sum(dur_ns), 0) FROM bubbles WHERE run_id = $1)",
+            "(SELECT coalesce(sum(dur_ns), 0) FROM bubbles WHERE run_id = $1 "
+            "AND after_kernel_id IS NOT NULL AND (NOT is_edge OR step IS NOT NULL OR run_id IN "
+            "(SELECT run_id FROM measured_windows WHERE steps_from = 'run')))",
             [run],
         ).fetchall()
         assert idle == gaps

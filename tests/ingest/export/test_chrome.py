@@ -308,11 +308,16 @@ def test_steps_and_idle_time_are_tracks(small: Traces, export: Export) -> None:
     }
     assert found == {
         "B": [
+            ("idle time of device 0", 0, "host"),
             ("idle time of device 0", 130, "launch"),
+            ("idle time of device 0", 230, "host"),
             ("steps", 0, "step 0"),
             ("steps", 100, "step 1"),
         ],
-        "E": [("idle time of device 0", 190, None), ("steps", 100, None), ("steps", 200, None)],
+        "E": [
+            *(("idle time of device 0", end, None) for end in (90, 190, 300)),
+            *(("steps", end, None) for end in (100, 200)),
+        ],
     }
 
 

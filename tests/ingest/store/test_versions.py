@@ -17,7 +17,8 @@ from tests.command import Command
 from tests.conftest import Traces
 from tests.stores import is_at_rest
 
-# A store that the last tracehouse without versions wrote. It ran in the parent directory of
+# A store that the last tracehouse without versions wrote, without the columns that this version has
+# renamed or removed. It ran in the parent directory of
 # `traces/`. It has two runs: `first` with tag a=b, and `mi300_torch_compile_triton` with mode
 # `compiled`.
 BEFORE_VERSIONS = Path(__file__).parent / "data" / "before_versions.tar.xz"

@@ -119,7 +119,7 @@ SELECT
     'recompiled' AS kind,
     found.reason AS name,
     NULL AS calls,
-    least(found.start_ns + found.dur_ns, step.start_ns + step.dur_ns)
+    least(found.start_ns + found.dur_ns, step.start_ns + step.range_ns)
     - greatest(found.start_ns, step.start_ns) AS work_ns,
     NULL AS idle_ns,
     NULL AS late_ns,
@@ -129,5 +129,5 @@ INNER JOIN compilations AS found
     ON
         step.run_id = found.run_id
         AND step.rank = found.rank
-        AND found.start_ns < step.start_ns + step.dur_ns
+        AND found.start_ns < step.start_ns + step.range_ns
         AND found.start_ns + found.dur_ns > step.start_ns;

@@ -66,18 +66,15 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 -- In half precision, they still take the time that the device's peak rate allows.
                 WHEN 'float_matmul'
                     THEN total.work_ns - total.work_ns // half_precision_speedup(runs.device_name)
-                -- Compilation can also take time outside idle time of cause `compile`. It delays a
-                -- device only before its first activity and after its last: other idle time counts
-                -- in other advice.
+                -- On a host, compilation can also take time outside idle time of cause `compile`.
                 WHEN 'recompiled'
-                    THEN least(
-                        greatest(total.work_ns - total.idle_ns, 0),
-                        if(
-                            metrics.measure = 'host',
-                            metrics.wall_ns - metrics.bubble_ns,
-                            metrics.lead_ns + metrics.tail_ns
-                        )
-                    )
+                    THEN CASE
+                        WHEN metrics.measure = 'host'
+                            THEN least(
+                                greatest(total.work_ns - total.idle_ns, 0),
+                                metrics.wall_ns - metrics.bubble_ns
+                            )
+                    END
             END AS saved_ns,
             coalesce(total.idle_ns, 0) AS idle_ns,
             coalesce(total.late_ns, 0) AS late_ns,

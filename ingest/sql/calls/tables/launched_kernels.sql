@@ -29,7 +29,7 @@ launching AS (
         kernels.launch_id IS NULL AS is_by_op,
         coalesce(kernels.launch_id, kernels.op_id) AS host_id
     FROM kernels
-    LEFT JOIN gaps ON kernels.event_id = gaps.after_kernel_id
+    LEFT JOIN gaps ON kernels.event_id = gaps.after_kernel_id AND NOT gaps.is_outside
 ),
 
 -- The smaller relation is on the right: DuckDB builds the hash table from that side.

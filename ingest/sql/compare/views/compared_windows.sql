@@ -18,11 +18,8 @@ CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TA
         measured.device,
         sides.measure,
         sides.step,
-        -- If the host of a run with a device is compared, take its time from the first step to the
-        -- last.
-        if(sides.measure = measured.measure, measured.start_ns, measured.wall_start_ns)
-            AS start_ns,
-        if(sides.measure = measured.measure, measured.end_ns, measured.wall_end_ns) AS end_ns
+        measured.start_ns,
+        measured.end_ns
     FROM compared_runs(base, other, rank := rank, nth_step := nth_step) AS sides
     INNER JOIN measured_windows AS measured
         ON

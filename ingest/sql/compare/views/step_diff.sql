@@ -25,6 +25,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
             sides.side,
             [
                 { 'metric': 'wall', 'unit': 'ns', 'value': found.wall_ns },
+                { 'metric': 'range', 'unit': 'ns', 'value': found.range_ns },
                 { 'metric': 'busy', 'unit': 'ns', 'value': found.busy_ns },
                 { 'metric': 'bubble', 'unit': 'ns', 'value': found.idle_ns },
                 {
@@ -85,7 +86,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
                 AND sides.source_id = part.source_id
                 AND sides.device IS NOT DISTINCT FROM part.device
                 AND sides.step = part.step
-        WHERE part.run_id IN (base, other)
+        WHERE part.run_id IN (base, other) AND (part.is_idle IS NOT NULL OR part.ns > 0)
     ),
 
     found AS (

@@ -5,7 +5,20 @@
 --
 -- `call_label`, `op_label` and `module_label` represent the names by which the summary groups; 0
 -- means that there is no name. `wait` is 1 for a call that waits for the device, and 2 for a wait
--- for the workers of a data loader, whose end is not recorded.
+-- for the workers of a data loader, whose end is not recorded. `cause` is 1 in a data loader, 2 in
+-- torch.compile, and otherwise 0.
+WITH causes AS (
+    SELECT
+        lane,
+        start_ns,
+        if(is_compilation(name), 2, 1) AS cause,
+        max(end_ns) OVER (PARTITION BY lane ORDER BY start_ns) AS end_ns
+    FROM complete
+    WHERE
+        category IN ('cpu_op', 'user_annotation')
+        AND (is_data_loader(name) OR is_compilation(name))
+)
+
 SELECT
     path_steps.path,
     span.lane,
@@ -20,6 +33,7 @@ SELECT
     (span.category = 'user_annotation')::TINYINT AS is_annotation,
     (span.category = 'cpu_op')::TINYINT AS is_op,
     starts_with(span.name, 'autograd::engine::')::TINYINT AS is_autograd,
+    if(span.start_ns < causes.end_ns, causes.cause, 0)::TINYINT AS cause,
     hash(span.name) AS call_label,
     if(ops.event_id IS NULL, 0, hash(ops.name)) AS op_label,
     if(ops.module IS NULL, 0, hash(ops.module)) AS module_label
@@ -30,6 +44,7 @@ INNER JOIN path_steps
         span.source_id = path_steps.source_id
         AND (host_nest.step = path_steps.step OR path_steps.step IS NULL)
 LEFT JOIN ops ON span.event_id = ops.event_id AND ops.category = 'cpu_op'
+ASOF LEFT JOIN causes ON span.lane = causes.lane AND span.start_ns >= causes.start_ns
 WHERE
     span.category IN ('cpu_op', 'user_annotation', 'cuda_runtime', 'cuda_driver')
     AND span.start_ns < path_steps.end_ns

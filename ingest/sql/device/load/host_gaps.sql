@@ -22,4 +22,4 @@ LEFT JOIN launches AS calls
     ON gaps.before_kernel_id = calls.event_id AND gaps.thread = calls.lane
 LEFT JOIN kernels AS copies
     ON calls.event_id = copies.event_id AND copies.kind = 'memcpy'
-WHERE gaps.launch_ns > gaps.from_ns;
+WHERE gaps.is_late;

@@ -9,6 +9,6 @@ SELECT
     coalesce(sum(sum(gaps.to_ns - gaps.from_ns)) OVER so_far, 0)::BIGINT AS idle_ns
 FROM launches
 INNER JOIN kernels ON launches.event_id = kernels.event_id
-LEFT JOIN gaps ON kernels.event_id = gaps.after_kernel_id
+LEFT JOIN gaps ON kernels.event_id = gaps.after_kernel_id AND NOT gaps.is_outside
 GROUP BY launches.lane, launches.launch_ns
 WINDOW so_far AS (PARTITION BY launches.lane ORDER BY launches.launch_ns);

@@ -1,5 +1,6 @@
 -- Idle gaps of a device, each with its cause and what the host did during it.
--- One row: a gap between device activities, over all streams.
+-- One row: a gap between device activities, over all streams; or the time before a device's first
+-- activity or after its last one, from the start of the recording to its end.
 -- Materialised in small runs: planning it takes longer than reading its rows.
 --
 -- run_id            the run
@@ -8,14 +9,17 @@
 -- device            number of the device
 -- start_ns          Unix time at which the device became idle, ns
 -- dur_ns            duration of the gap, ns
--- before_kernel     name of the activity before the gap
--- after_kernel      name of the activity after the gap
+-- is_edge           whether it is before the device's first activity or after its last one; such a
+--                   gap has two rows if the measured time begins or ends in it
+-- before_kernel     name of the activity before the gap; null before the first activity
+-- after_kernel      name of the activity after the gap; null after the last activity
 -- before_kernel_id  the activity before the gap (`kernels.event_id`)
 -- after_kernel_id   the activity after the gap (`kernels.event_id`)
 -- cause             why the device was idle: `host`, `sync`, `dataloader`, `compile`, `launch`,
 --                   `dependency` or `unknown`; the view `parts` explains each
 -- launch_delay_ns   time from the start of the gap to the launch of the activity after it, ns;
---                   negative if it was launched before the gap; null if unknown
+--                   negative if it was launched before the gap; null if unknown, and after the
+--                   last activity
 -- host_op           operator or annotation that filled most of the gap on the launching thread;
 --                   null if there was none, or if the activity was launched before the gap
 -- host_op_ns        part of the gap that `host_op` filled, ns
@@ -24,13 +28,15 @@
 --                   which the host waited when the gap began; null for other causes
 -- wait_frame        for cause `sync`, the innermost line of Python around `wait`; null if the trace
 --                   has no stacks
--- step              step of the activity after the gap (`steps.step`)
+-- step              step of the activity after the gap (`steps.step`); after the last activity, the
+--                   step of the host; null outside of the measured time
 SELECT
     gaps.source_id,
     gaps.rank,
     gaps.device,
     gaps.from_ns AS start_ns,
     gaps.to_ns - gaps.from_ns AS dur_ns,
+    gaps.before_kernel_id IS NULL OR gaps.after_kernel_id IS NULL AS is_edge,
     previous.name AS before_kernel,
     next.name AS after_kernel,
     gaps.before_kernel_id,
@@ -40,7 +46,9 @@ SELECT
         is_waiting := gap_hosts.waited,
         is_loading := gap_hosts.loaded_data,
         is_compiling := gap_hosts.compiled,
-        is_dependent := previous.stream IS DISTINCT FROM next.stream
+        is_dependent := (
+            previous.event_id IS NOT NULL AND previous.stream IS DISTINCT FROM next.stream
+        )
         OR previous.class = 'communication'
         OR gaps.is_wait
     )) AS cause,
@@ -57,8 +65,12 @@ SELECT
             )
     END AS wait,
     CASE WHEN cause = 'sync' THEN gap_hosts.wait_frame END AS wait_frame,
-    next.step
+    CASE
+        WHEN gaps.is_outside THEN NULL
+        WHEN gaps.after_kernel_id IS NULL THEN gaps.host_step
+        ELSE next.step
+    END AS step
 FROM gaps
-INNER JOIN kernels AS previous ON gaps.before_kernel_id = previous.event_id
-INNER JOIN kernels AS next ON gaps.after_kernel_id = next.event_id
+LEFT JOIN kernels AS previous ON gaps.before_kernel_id = previous.event_id
+LEFT JOIN kernels AS next ON gaps.after_kernel_id = next.event_id
 LEFT JOIN gap_hosts ON gaps.gap_id = gap_hosts.gap_id;

@@ -1,4 +1,4 @@
--- Idle time of each device by cause.
+-- Idle time of each device between its first activity and its last, by cause.
 -- One row: a cause of idle time on one device of one rank of a run.
 --
 -- run_id     the run
@@ -17,5 +17,6 @@ SELECT
     sum(dur_ns)::BIGINT AS bubble_ns,
     100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER in_device, 0) AS percent
 FROM bubbles
+WHERE NOT is_edge
 GROUP BY run_id, rank, device, cause
 WINDOW in_device AS (PARTITION BY run_id, rank, device);

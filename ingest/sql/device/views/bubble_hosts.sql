@@ -1,4 +1,4 @@
--- What the host was doing while a device was idle.
+-- What the host was doing while a device was idle, between its first activity and its last.
 -- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 -- Start here: Why was the device idle, and what did the host do meanwhile?
 --
@@ -24,6 +24,7 @@ SELECT
     100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER in_device, 0) AS percent,
     max(dur_ns) AS longest_ns
 FROM bubbles
+WHERE NOT is_edge
 GROUP BY run_id, rank, device, cause, host_op, host_frame
 -- ORDER BY does not change the result. Without it DuckDB plans a join that reads all runs' files.
 WINDOW in_device AS (PARTITION BY run_id, rank, device ORDER BY run_id);

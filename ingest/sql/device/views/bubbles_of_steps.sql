@@ -1,6 +1,6 @@
 -- Why a device was idle in a range of steps, and what the host did meanwhile:
 -- `bubbles_of_steps(run, from_step, to_step)`. Both bounds are included. A null bound leaves the
--- range open on that side; if both are null, it covers the whole recording. A gap counts in the
+-- range open on that side; if both are null, it covers the whole measured time. A gap counts in the
 -- step of the activity after it.
 -- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 --
@@ -22,6 +22,6 @@ CREATE MACRO bubbles_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         count(*) AS bubbles,
         sum(gap.dur_ns)::BIGINT AS bubble_ns,
         max(gap.dur_ns) AS longest_ns
-    FROM bubbles AS gap
+    FROM measured_bubbles AS gap
     WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)
     GROUP BY gap.rank, gap.device, gap.cause, gap.host_op, gap.host_frame;

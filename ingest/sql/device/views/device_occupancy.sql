@@ -69,12 +69,11 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         SELECT
             intervals.part,
             greatest(intervals.start_ns, frame.begin_ns) - frame.begin_ns AS start_ns,
-            least(intervals.end_ns, frame.begin_ns + frame.bin_ns * bins) - frame.begin_ns
-                AS end_ns,
+            least(intervals.end_ns, until_ns::BIGINT) - frame.begin_ns AS end_ns,
             frame.bin_ns
         FROM intervals, frame
         WHERE
-            intervals.start_ns < frame.begin_ns + frame.bin_ns * bins
+            intervals.start_ns < until_ns
             AND intervals.end_ns > frame.begin_ns
     ),
 

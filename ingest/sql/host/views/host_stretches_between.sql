@@ -39,10 +39,7 @@ CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
             greatest(measured_window.start_ns, since_ns::BIGINT) AS start_ns,
             least(measured_window.end_ns, until_ns::BIGINT) AS end_ns
         FROM (
-            -- If a device is measured, the host's time runs from the first step to the last.
-            SELECT
-                if(measure = 'host', start_ns, wall_start_ns) AS start_ns,
-                if(measure = 'host', end_ns, wall_end_ns) AS end_ns
+            SELECT start_ns, end_ns
             FROM measured_windows
             WHERE run_id = run AND rank = of_rank
         ) AS measured_window

@@ -6,8 +6,7 @@
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
 -- rank       rank of the process
 -- device     number of the device
--- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`,
---            or without bounds the sum of all gaps of the recording
+-- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
 -- percent    share of the wall time of these steps, as in `step_metrics`; null if that is 0
@@ -27,12 +26,7 @@ CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     idle AS (
         SELECT walls.rank, walls.device, walls.bubbles AS calls, walls.idle_ns AS device_ns
         FROM walls
-        WHERE coalesce(from_step, to_step) IS NOT NULL AND walls.bubbles > 0
-        UNION ALL
-        SELECT gap.rank, gap.device, count(*) AS calls, sum(gap.dur_ns)::BIGINT AS device_ns
-        FROM bubbles AS gap
-        WHERE gap.run_id = run AND coalesce(from_step, to_step) IS NULL
-        GROUP BY gap.rank, gap.device
+        WHERE walls.idle_ns > 0
     ),
 
     totals AS (

@@ -7,8 +7,8 @@
 --
 -- The median step is the step of median wall time on the device; for an even number of steps, the
 -- shorter of the two middle ones. A run without steps counts as one step. These sums always hold:
--- wall = lead + span + tail; span = busy + bubble; busy = compute + communication + copy +
--- compiled_code − overlap, where null counts as 0. `run_parts` divides the bubble by cause, and
+-- wall = busy + bubble; busy = compute + communication + copy + compiled_code − overlap, where null
+-- counts as 0. `run_parts` divides the bubble by cause, and
 -- `run_totals` has the sums over all steps. If the host is measured, its outermost operators
 -- replace kernels: `compute` is their time on all threads, and a bubble is time without any
 -- operator, either in Python or waiting.
@@ -25,7 +25,9 @@
 -- is_slowest                whether the device has the longest wall time of the run
 -- is_slowest_of_rank        whether the device has the longest wall time of its rank
 -- wall_ns                   wall time of the median step, ns
--- min_wall_ns               wall time of the shortest step, ns
+-- range_ns                  length of the median step on the host, as the profiler shows it, ns
+-- min_wall_ns               wall time of the shortest step, ns; this and the next four columns
+--                           leave out the step that fills the pipeline, as in `step_parts`
 -- q1_wall_ns                first quartile of the steps' wall times, ns
 -- q3_wall_ns                third quartile of the steps' wall times, ns
 -- max_wall_ns               wall time of the longest step, ns
@@ -35,11 +37,8 @@
 -- mean_wall_ns              mean wall time of a step, ns: the time from the first step's start to
 --                           the last one's end, or to the end of the work that they launched,
 --                           including the time between steps, divided by the number of steps
--- lead_ns                   time in the median step before the run's first activity, ns
--- tail_ns                   time in the median step after the run's last activity, ns
--- span_ns                   wall time without lead and tail, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 idle time in the span: span minus busy, ns
+-- bubble_ns                 idle time, ns: wall minus busy
 -- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
 --                           ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
@@ -89,9 +88,10 @@ spreads AS (
         min(wall_ns) AS min_wall_ns,
         quantile_disc(wall_ns, 0.25) AS q1_wall_ns,
         quantile_disc(wall_ns, 0.75) AS q3_wall_ns,
-        max(wall_ns) AS max_wall_ns
+        max(wall_ns) AS max_wall_ns,
+        count(*) AS compared
     FROM step_metrics
-    WHERE start_ns IS NOT NULL
+    WHERE start_ns IS NOT NULL AND fill_ns = 0
     GROUP BY rank, device
 ),
 
@@ -102,6 +102,7 @@ medians AS (
         device,
         if(any_value(step) IS NULL, NULL, any_value(source_id)) AS source_id,
         any_value(step) AS step,
+        sum(range_ns)::BIGINT AS range_ns,
         sum(exposed_communication_ns)::BIGINT AS exposed_communication_ns,
         sum(exposed_copy_ns)::BIGINT AS exposed_copy_ns,
         sum(bubbles)::BIGINT AS bubbles,
@@ -121,9 +122,6 @@ times AS (
         parts.rank,
         parts.device,
         sum(parts.ns) AS wall_ns,
-        sum(parts.ns) FILTER (WHERE parts.part = 'lead') AS lead_ns,
-        sum(parts.ns) FILTER (WHERE parts.part = 'tail') AS tail_ns,
-        sum(parts.ns) FILTER (WHERE parts.is_idle IS NOT NULL) AS span_ns,
         sum(parts.ns) FILTER (WHERE NOT parts.is_idle) AS busy_ns,
         sum(parts.ns) FILTER (WHERE parts.is_idle) AS bubble_ns,
         sum(parts.ns) FILTER (WHERE parts.part = 'compute') AS compute_ns,
@@ -190,6 +188,7 @@ SELECT
     row_number() OVER (PARTITION BY found.rank ORDER BY times.wall_ns DESC, found.device) = 1
         AS is_slowest_of_rank,
     times.wall_ns::BIGINT AS wall_ns,
+    medians.range_ns,
     if(found.steps_from = 'run', NULL, spreads.min_wall_ns) AS min_wall_ns,
     if(found.steps_from = 'run', NULL, spreads.q1_wall_ns) AS q1_wall_ns,
     if(found.steps_from = 'run', NULL, spreads.q3_wall_ns) AS q3_wall_ns,
@@ -197,12 +196,12 @@ SELECT
     if(
         found.steps_from = 'run',
         NULL,
-        found.steps >= 3 AND spreads.q3_wall_ns - spreads.q1_wall_ns <= 0.1 * times.wall_ns
+        spreads.compared >= 3 AND spreads.q3_wall_ns - spreads.q1_wall_ns <= 0.1 * times.wall_ns
     ) AS is_steady,
     (totals.wall_ns // found.steps)::BIGINT AS mean_wall_ns,
     COLUMNS(times.* EXCLUDE (rank, device, wall_ns))::BIGINT,
     COLUMNS(medians.* EXCLUDE (
-        rank, device, source_id, step, kernels, launches, graph_launches, launch_call_ns,
+        rank, device, source_id, step, range_ns, kernels, launches, graph_launches, launch_call_ns,
         short_kernels
     )),
     medians.kernels,

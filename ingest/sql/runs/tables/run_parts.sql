@@ -13,7 +13,7 @@
 -- is_slowest_of_rank  whether the device has the longest wall time of its rank
 -- part                name of the part, as in `parts`
 -- ordinal             order in which to show the parts, from 1
--- is_idle             whether the part is a cause of idle time; null for `lead` and `tail`
+-- is_idle             whether the part is a cause of idle time; null for `fill`
 -- ns                  time in the median step, ns; an overlap is negative
 -- total_ns            time in all steps and between them, ns
 SELECT

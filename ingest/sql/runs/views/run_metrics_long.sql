@@ -23,7 +23,8 @@ listed AS (
         metrics.is_slowest_of_rank,
         [{ 'metric': 'wall', 'unit': 'ns', 'value': metrics.wall_ns }]
         -- Parts that the run cannot have get a row without a value. The other parts come from
-        -- `run_parts` below. Each list is a constant, which DuckDB evaluates once.
+        -- `run_parts` below. The median step has no fill. Each list is a constant, which DuckDB
+        -- evaluates once.
         || if(
             metrics.measure = 'device',
             [
@@ -36,7 +37,7 @@ listed AS (
                         'value': NULL,
                         'is_part': TRUE
                     }
-                ) FOR rule IN step_part_rules()
+                ) FOR rule IN step_part_rules() IF rule.is_idle IS NOT NULL
             ],
             [
                 if(
@@ -48,14 +49,14 @@ listed AS (
                         'value': NULL,
                         'is_part': TRUE
                     }
-                ) FOR rule IN step_part_rules()
+                ) FOR rule IN step_part_rules() IF rule.is_idle IS NOT NULL
             ]
         )
         || [
+            { 'metric': 'range', 'unit': 'ns', 'value': metrics.range_ns },
             { 'metric': 'mean_wall', 'unit': 'ns', 'value': metrics.mean_wall_ns },
             { 'metric': 'min_wall', 'unit': 'ns', 'value': metrics.min_wall_ns },
             { 'metric': 'max_wall', 'unit': 'ns', 'value': metrics.max_wall_ns },
-            { 'metric': 'span', 'unit': 'ns', 'value': metrics.span_ns },
             { 'metric': 'busy', 'unit': 'ns', 'value': metrics.busy_ns },
             { 'metric': 'bubble', 'unit': 'ns', 'value': metrics.bubble_ns },
             {
@@ -119,4 +120,5 @@ SELECT
     ns AS value,
     TRUE AS is_part,
     1 + ordinal AS ordinal
-FROM run_parts;
+FROM run_parts
+WHERE is_idle IS NOT NULL;

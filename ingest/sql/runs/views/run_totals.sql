@@ -2,10 +2,9 @@
 -- median step.
 -- One row: a device of a rank of a run; in a run without a device, a rank, whose host is measured.
 --
--- A device's window goes from the start of the first activity that the steps launched to the end of
--- the last. Activities count with their part inside the window. These sums always hold: wall = lead
--- + span + tail; span = busy + bubble; busy = compute + communication + copy + compiled_code −
--- overlap, where null counts as 0.
+-- Activities count with their part inside of this time. These sums always hold: wall = fill + busy
+-- + bubble; busy = compute + communication + copy + compiled_code − overlap, where null counts as
+-- 0.
 --
 -- run_id                    the run
 -- rank                      rank of the process
@@ -14,11 +13,9 @@
 -- steps                     number of steps; 1 if none were found
 -- wall_ns                   time from the first step's start to the last one's end, or to the end
 --                           of the work that they launched if that is later, ns
--- lead_ns                   wall time before the first activity, ns
--- tail_ns                   wall time after the last activity, ns
--- span_ns                   wall time between lead and tail: the window, ns
+-- fill_ns                   time that fills the pipeline, as in `step_parts`, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 idle time in the span: span minus busy, ns
+-- bubble_ns                 idle time, ns
 -- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
 --                           ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
@@ -46,9 +43,7 @@ times AS (
         parts.rank,
         parts.device,
         sum(parts.ns)::BIGINT AS wall_ns,
-        (sum(parts.ns) FILTER (WHERE part = 'lead'))::BIGINT AS lead_ns,
-        (sum(parts.ns) FILTER (WHERE part = 'tail'))::BIGINT AS tail_ns,
-        (sum(parts.ns) FILTER (WHERE is_idle IS NOT NULL))::BIGINT AS span_ns,
+        coalesce(sum(parts.ns) FILTER (WHERE part = 'fill'), 0)::BIGINT AS fill_ns,
         (sum(parts.ns) FILTER (WHERE NOT is_idle))::BIGINT AS busy_ns,
         (sum(parts.ns) FILTER (WHERE is_idle))::BIGINT AS bubble_ns,
         (sum(parts.ns) FILTER (WHERE part = 'compute'))::BIGINT AS compute_ns,

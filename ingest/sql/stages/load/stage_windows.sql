@@ -2,9 +2,9 @@
 -- One row: a call, on a device of its rank; in a run without a device, on its host.
 -- Materialised: several relations read it.
 --
--- `start_ns` to `end_ns` covers the activities that the call launched. If it launched none, both
--- are the end of the call. `wall_start_ns` to `wall_end_ns` also covers the call itself; on a host,
--- it is exactly the call.
+-- `start_ns` to `end_ns` covers the call and the activities that it launched; on a host, it is
+-- exactly the call. `work_start_ns` to `work_end_ns` covers only the activities. If the call
+-- launched none, both are the end of the call.
 WITH
 active AS (
     SELECT
@@ -35,10 +35,10 @@ windows AS (
         devices.measure,
         calls.call,
         calls.pipeline,
-        coalesce(active.start_ns, calls.end_ns) AS start_ns,
-        coalesce(active.end_ns, calls.end_ns) AS end_ns,
-        calls.start_ns AS wall_start_ns,
-        calls.end_ns AS wall_end_ns
+        coalesce(active.start_ns, calls.end_ns) AS work_start_ns,
+        coalesce(active.end_ns, calls.end_ns) AS work_end_ns,
+        calls.start_ns,
+        calls.end_ns
     FROM pipeline_calls AS calls
     INNER JOIN rank_devices AS devices ON calls.rank = devices.rank
     LEFT JOIN active
@@ -49,14 +49,8 @@ windows AS (
 )
 
 SELECT
-    source_id,
-    rank,
-    device,
-    measure,
-    call,
-    pipeline,
-    start_ns,
-    if(measure = 'host', least(end_ns, wall_end_ns), end_ns) AS end_ns,
-    if(measure = 'host', wall_start_ns, least(start_ns, wall_start_ns)) AS wall_start_ns,
-    if(measure = 'host', wall_end_ns, greatest(end_ns, wall_end_ns)) AS wall_end_ns
+    * REPLACE (
+        if(measure = 'host', start_ns, least(start_ns, work_start_ns)) AS start_ns,
+        if(measure = 'host', end_ns, greatest(end_ns, work_end_ns)) AS end_ns
+    )
 FROM windows;

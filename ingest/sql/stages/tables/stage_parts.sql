@@ -5,7 +5,7 @@
 --
 -- A device activity belongs to the stage in which it was launched, by the launching thread's own
 -- call, or else by what the calling thread was doing at that time. Activities between these that
--- were launched elsewhere belong to `other`. Idle time belongs to the activity after it. Time
+-- were launched elsewhere belong to `other`. Idle time belongs to the activity after it. Idle time
 -- before the call's first activity and after its last belongs to what the host did then, and to
 -- `other` outside the call. Host time belongs to the stage in which it passed.
 --
@@ -18,9 +18,8 @@
 -- stage        `encode`, `denoise`, `decode` or `other`
 -- step         number of the denoising step (`steps.step`); null outside steps
 -- block_class  class name of the denoiser's block; null outside blocks
--- part         `lead`, `tail`, `compute`, … or a cause of idle time, as in `parts`
--- is_idle      whether the device, or the host of a run without one, had nothing to do; null for
---              `lead` and `tail`
+-- part         `compute`, … or a cause of idle time, as in `parts`
+-- is_idle      whether the device, or the host of a run without one, had nothing to do
 -- ordinal      order in which to show the parts, from 1
 -- ns           time, ns; negative for an overlap, so that the parts add up
 WITH
@@ -64,16 +63,25 @@ intervals AS (
     FROM pipeline_calls
 ),
 
-around AS (
+idle AS (
     SELECT
-        source_id,
-        device,
-        call,
-        unnest(['lead', 'tail']) AS part,
-        unnest([wall_start_ns, end_ns]) AS start_ns,
-        unnest([start_ns, wall_end_ns]) AS end_ns
-    FROM stage_windows
-    WHERE measure = 'device'
+        measured.source_id,
+        measured.device,
+        measured.call,
+        gap.cause,
+        gap.after_kernel_id,
+        greatest(gap.start_ns, measured.start_ns) AS start_ns,
+        least(gap.start_ns + gap.dur_ns, measured.end_ns) AS end_ns,
+        gap.start_ns >= measured.work_start_ns
+        AND gap.start_ns + gap.dur_ns <= measured.work_end_ns AS is_between
+    FROM stage_windows AS measured
+    INNER JOIN bubbles AS gap
+        ON
+            measured.source_id = gap.source_id
+            AND measured.device = gap.device
+            AND measured.start_ns < gap.start_ns + gap.dur_ns
+            AND measured.end_ns > gap.start_ns
+    WHERE measured.measure = 'device'
 ),
 
 found AS (
@@ -92,41 +100,35 @@ found AS (
     FROM activities
     UNION ALL
     SELECT
-        measured.source_id,
-        measured.device,
-        measured.call,
+        idle.source_id,
+        idle.device,
+        idle.call,
         work.stage,
         work.step,
         work.block_class,
-        gap.cause AS part,
-        gap.dur_ns AS ns
-    FROM stage_windows AS measured
-    INNER JOIN bubbles AS gap
-        ON
-            measured.source_id = gap.source_id
-            AND measured.device = gap.device
-            AND measured.start_ns <= gap.start_ns
-            AND measured.end_ns >= gap.start_ns + gap.dur_ns
-    LEFT JOIN stage_work AS work
-        ON gap.after_kernel_id = work.event_id AND measured.call = work.call
-    WHERE measured.measure = 'device'
+        idle.cause AS part,
+        idle.end_ns - idle.start_ns AS ns
+    FROM idle
+    LEFT JOIN stage_work AS work ON idle.after_kernel_id = work.event_id AND idle.call = work.call
+    WHERE idle.is_between
     UNION ALL
     SELECT
-        around.source_id,
-        around.device,
-        around.call,
+        idle.source_id,
+        idle.device,
+        idle.call,
         stretch.stage,
         stretch.step,
         stretch.block_class,
-        around.part,
-        least(around.end_ns, stretch.end_ns) - greatest(around.start_ns, stretch.start_ns) AS ns
-    FROM around
+        idle.cause AS part,
+        least(idle.end_ns, stretch.end_ns) - greatest(idle.start_ns, stretch.start_ns) AS ns
+    FROM idle
     INNER JOIN intervals AS stretch
         ON
-            around.source_id = stretch.source_id
-            AND around.call = stretch.call
-            AND around.start_ns < stretch.end_ns
-            AND around.end_ns > stretch.start_ns
+            idle.source_id = stretch.source_id
+            AND idle.call = stretch.call
+            AND idle.start_ns < stretch.end_ns
+            AND idle.end_ns > stretch.start_ns
+    WHERE NOT idle.is_between
     UNION ALL
     SELECT
         source_id,

@@ -17,7 +17,7 @@ CREATE MACRO host_stretches_of(windows, changes) AS TABLE
         UNION ALL
         SELECT
             source_id,
-            unnest([wall_start_ns, start_ns, end_ns, wall_end_ns]) AS edge_ns,
+            unnest([start_ns, end_ns]) AS edge_ns,
             NULL AS kind,
             0 AS change
         FROM query_table(windows)
@@ -46,8 +46,6 @@ CREATE MACRO host_stretches_of(windows, changes) AS TABLE
         running.end_ns - running.start_ns AS dur_ns,
         running.operators::BIGINT AS operators,
         CASE
-            WHEN running.start_ns < measured.start_ns THEN 'lead'
-            WHEN running.start_ns >= measured.end_ns THEN 'tail'
             WHEN running.operators > 0 THEN 'compute'
             WHEN running.compiled_code > 0 THEN 'compiled_code'
             ELSE idle_cause(step_part_rules(
@@ -60,8 +58,8 @@ CREATE MACRO host_stretches_of(windows, changes) AS TABLE
     INNER JOIN query_table(windows) AS measured
         ON
             running.source_id = measured.source_id
-            AND running.start_ns >= measured.wall_start_ns
-            AND running.end_ns <= measured.wall_end_ns
+            AND running.start_ns >= measured.start_ns
+            AND running.end_ns <= measured.end_ns
     ASOF LEFT JOIN query_table(changes) AS moment
         ON running.source_id = moment.source_id AND running.start_ns >= moment.from_ns
     WHERE measured.measure = 'host';

@@ -2,12 +2,12 @@
 -- One row: an activity that is at least partly in the window.
 -- Materialised: several relations read it.
 --
--- `inside_ns` is its time in the window. `covered_ns` is the part of that time in which no activity
--- that began earlier still ran. The sum of `covered_ns` is the time in which the device was busy.
+-- The times are those in the window. `dur_ns` is the length of the whole activity.
 SELECT
     activity.source_id,
     activity.device,
     measured.measure,
+    activity.event_id,
     activity.step,
     activity.class,
     activity.is_kernel,
@@ -15,13 +15,9 @@ SELECT
     activity.launch_dur_ns,
     activity.is_graph_launch,
     activity.end_ns - activity.start_ns AS dur_ns,
-    least(activity.end_ns, measured.end_ns) - greatest(activity.start_ns, measured.start_ns)
-        AS inside_ns,
-    greatest(
-        least(activity.end_ns, measured.end_ns)
-        - greatest(activity.start_ns, measured.start_ns, activity.reached_ns),
-        0
-    ) AS covered_ns
+    activity.reached_ns,
+    greatest(activity.start_ns, measured.start_ns) AS start_ns,
+    least(activity.end_ns, measured.end_ns) AS end_ns
 FROM activity_steps AS activity
 INNER JOIN work_windows AS measured
     ON
@@ -29,4 +25,10 @@ INNER JOIN work_windows AS measured
         AND activity.device IS NOT DISTINCT FROM measured.device
 WHERE
     activity.class IS NOT NULL
-    AND (inside_ns > 0 OR (inside_ns = 0 AND activity.end_ns = activity.start_ns));
+    AND (
+        least(activity.end_ns, measured.end_ns) > greatest(activity.start_ns, measured.start_ns)
+        OR (
+            activity.end_ns = activity.start_ns
+            AND activity.start_ns BETWEEN measured.start_ns AND measured.end_ns
+        )
+    );

@@ -4,7 +4,7 @@
 WITH moments AS (
     SELECT source_id, step, from_ns AS start_ns FROM step_moments('steps')
     UNION ALL
-    SELECT source_id, NULL AS step, min(wall_start_ns) - 1 AS start_ns
+    SELECT source_id, NULL AS step, min(start_ns) - 1 AS start_ns
     FROM work_windows
     GROUP BY source_id
 )

@@ -9,7 +9,7 @@ activity_windows AS (
     GROUP BY source_id, device
 ),
 
-recordings AS (
+recorded AS (
     SELECT
         source_id,
         rank,
@@ -31,20 +31,18 @@ rank_devices AS (
 )
 
 SELECT
-    recordings.source_id,
-    recordings.rank,
+    recorded.source_id,
+    recorded.rank,
     rank_devices.device,
     rank_devices.measure,
-    recordings.steps_from,
-    recordings.step_name,
-    recordings.steps,
-    least(recordings.start_ns, activity_windows.start_ns) AS wall_start_ns,
-    greatest(recordings.end_ns, activity_windows.end_ns) AS wall_end_ns,
-    coalesce(activity_windows.start_ns, recordings.end_ns) AS start_ns,
-    coalesce(activity_windows.end_ns, recordings.end_ns) AS end_ns
-FROM recordings
-INNER JOIN rank_devices ON recordings.rank = rank_devices.rank
+    recorded.steps_from,
+    recorded.step_name,
+    recorded.steps,
+    least(recorded.start_ns, activity_windows.start_ns) AS start_ns,
+    greatest(recorded.end_ns, activity_windows.end_ns) AS end_ns
+FROM recorded
+INNER JOIN rank_devices ON recorded.rank = rank_devices.rank
 LEFT JOIN activity_windows
     ON
-        recordings.source_id = activity_windows.source_id
+        recorded.source_id = activity_windows.source_id
         AND rank_devices.device IS NOT DISTINCT FROM activity_windows.device;

@@ -22,16 +22,6 @@ CREATE MACRO step_part_rules(
     is_dependent := NULL::BOOLEAN
 ) AS [
     {
-        'part': 'lead',
-        'label': 'before the first activity',
-        'is_of_device': TRUE,
-        'is_of_host': TRUE,
-        'is_idle': NULL,
-        'text': 'Time before the first activity of the measured steps.',
-        'remedy': NULL,
-        'applies': FALSE
-    },
-    {
         'part': 'host',
         'label': 'idle: host',
         'is_of_device': TRUE,
@@ -49,7 +39,8 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': FALSE,
         'is_idle': TRUE,
-        'text': 'Like host, but the host was waiting for the device when the gap began.',
+        'text': 'When the gap began, the host was waiting for the device; only then did it launch '
+        || 'the next activity.',
         'remedy': 'Copy from pinned memory with non_blocking=True; read results (.item(), '
         || '.cpu(), printing) less often; synchronize only to measure.',
         'applies': is_late AND is_waiting
@@ -60,7 +51,8 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': TRUE,
-        'text': 'Like host, but the host loaded data for at least half of the gap.',
+        'text': 'The next activity was launched after the gap began, because the host loaded '
+        || 'data for at least half of the gap.',
         'remedy': 'Load data in worker processes (DataLoader(num_workers=…, '
         || 'persistent_workers=True)), prefetch it, or do less work per sample.',
         'applies': is_late AND is_loading
@@ -71,7 +63,8 @@ CREATE MACRO step_part_rules(
         'is_of_device': TRUE,
         'is_of_host': TRUE,
         'is_idle': TRUE,
-        'text': 'Like host, but the host compiled for at least half of the gap.',
+        'text': 'The next activity was launched after the gap began, because the host compiled for '
+        || 'at least half of the gap.',
         'remedy': 'Compile in a warm-up before profiling. If a size changes, mark it with '
         || 'torch._dynamo.mark_dynamic, or pad to a fixed size.',
         'applies': is_late AND is_compiling
@@ -160,12 +153,13 @@ CREATE MACRO step_part_rules(
         'applies': FALSE
     },
     {
-        'part': 'tail',
-        'label': 'after the last activity',
+        'part': 'fill',
+        'label': 'pipeline fill',
         'is_of_device': TRUE,
-        'is_of_host': TRUE,
+        'is_of_host': FALSE,
         'is_idle': NULL,
-        'text': 'Time after the last activity of the measured steps.',
+        'text': 'Idle time at the start of the first step. In a later step, the device would do '
+        || 'the work of the step before. A step with this part is not compared with others.',
         'remedy': NULL,
         'applies': FALSE
     }

@@ -3,25 +3,21 @@
 -- One row: a device of an input file with measured steps.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- The wall time goes from the start of the first step to the end of the last, or to the end of what
--- they launched. The window from `start_ns` to `end_ns` goes from the start of the first activity
--- that a step launched to the end of the last. If there are no such activities, the window is empty
--- and at the end of the steps.
+-- The window goes from the start of the first step to the end of the last one, or to the end of
+-- what the steps launched.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device         number of the device; null if the host is measured
--- measure        device, or host in a run without device activities
--- steps_from     how the steps were found, as in `steps`
--- step_name      name of the code that repeats as a step, as in `steps`
--- steps          number of steps
--- median_step    step of median wall time on the device (`steps.step`); null in files without it,
---                and if no steps were found
--- wall_start_ns  Unix time at which the wall time begins, ns
--- wall_end_ns    Unix time at which the wall time ends, ns
--- start_ns       Unix time from which activities count, ns
--- end_ns         Unix time until which activities count, ns
+-- run_id       the run
+-- source_id    the input file
+-- rank         rank of the process
+-- device       number of the device; null if the host is measured
+-- measure      device, or host in a run without device activities
+-- steps_from   how the steps were found, as in `steps`
+-- step_name    name of the code that repeats as a step, as in `steps`
+-- steps        number of steps
+-- median_step  step of median wall time on the device (`steps.step`); null in files without it, and
+--              if no steps were found
+-- start_ns     Unix time at which the window begins, ns
+-- end_ns       Unix time at which the window ends, ns
 SELECT
     windows.source_id,
     windows.rank,
@@ -31,8 +27,6 @@ SELECT
     windows.step_name,
     windows.steps,
     median.step AS median_step,
-    windows.wall_start_ns,
-    windows.wall_end_ns,
     windows.start_ns,
     windows.end_ns
 FROM work_windows AS windows

@@ -10,12 +10,21 @@
 -- step                      number of the step (`steps.step`); null for time between steps, and if
 --                           no steps were found
 -- is_median                 whether the step has the median wall time of the device's steps (of the
---                           two middle steps, the shorter one); always true if no steps were found
+--                           two middle steps, the shorter one), without the step that fills the
+--                           pipeline; always true if no steps were found
 -- start_ns                  Unix time at which the host began the step, ns; null between steps
--- dur_ns                    length of the step on the host, ns; null between steps
+-- range_ns                  length of the step on the host, ns: the profiler's range, or the call
+--                           of the annotation or module; null between steps
+-- lag_ns                    time from the end of the range to the end of everything that the step
+--                           launched, ns; null between steps
+-- work_start_ns             Unix time at which the step's wall time begins, ns: the end of the step
+--                           before, but not before `start_ns`; null between steps
 -- work_end_ns               Unix time at which the step and everything that it launched had ended,
 --                           ns; null between steps
--- wall_ns                   wall time of the step: the sum of its parts, ns
+-- wall_ns                   wall time of the step, ns: on a device, from `work_start_ns` to
+--                           `work_end_ns`; the sum of the step's parts
+-- fill_ns                   part of the wall time that fills the pipeline, ns: see `step_parts`;
+--                           such a step is not compared with other steps
 -- busy_ns                   time in which the device was busy, or the host of a run without a
 --                           device, ns
 -- idle_ns                   idle time between activities, ns
@@ -43,7 +52,8 @@ times AS (
         step,
         sum(ns)::BIGINT AS wall_ns,
         coalesce(sum(ns) FILTER (WHERE NOT is_idle), 0)::BIGINT AS busy_ns,
-        coalesce(sum(ns) FILTER (WHERE is_idle), 0)::BIGINT AS idle_ns
+        coalesce(sum(ns) FILTER (WHERE is_idle), 0)::BIGINT AS idle_ns,
+        coalesce(sum(ns) FILTER (WHERE part = 'fill'), 0)::BIGINT AS fill_ns
     FROM step_parts
     GROUP BY source_id, rank, device, step
 ),
@@ -86,13 +96,6 @@ launched AS (
     GROUP BY source_id, device, step
 ),
 
-reached AS (
-    SELECT source_id, device, step, max(end_ns) AS end_ns
-    FROM activity_steps
-    WHERE is_measured
-    GROUP BY source_id, device, step
-),
-
 gaps AS (
     SELECT source_id, device, step, count(*) AS bubbles
     FROM measured_gaps
@@ -126,12 +129,18 @@ SELECT
     times.device,
     times.step,
     steps.start_ns IS NOT NULL AND (
-        steps.step IS NULL OR row_number() OVER by_wall = (count(*) OVER of_device + 1) // 2
+        steps.step IS NULL
+        OR row_number() OVER by_wall
+        = (count(*) FILTER (WHERE times.fill_ns = 0) OVER of_device + 1) // 2
     ) AS is_median,
     steps.start_ns,
-    steps.dur_ns,
-    greatest(steps.start_ns + steps.dur_ns, reached.end_ns) AS work_end_ns,
+    steps.dur_ns AS range_ns,
+    coalesce(windows.end_ns, steps.start_ns + steps.dur_ns) - steps.start_ns - steps.dur_ns
+        AS lag_ns,
+    coalesce(windows.from_ns, steps.start_ns) AS work_start_ns,
+    coalesce(windows.until_ns, steps.start_ns + steps.dur_ns) AS work_end_ns,
     times.wall_ns,
+    times.fill_ns,
     times.busy_ns,
     times.idle_ns,
     if(measured.measure = 'device', coalesce(exposed.communication_ns, 0), NULL)
@@ -162,11 +171,12 @@ LEFT JOIN launched
         times.source_id = launched.source_id
         AND times.device IS NOT DISTINCT FROM launched.device
         AND times.step IS NOT DISTINCT FROM launched.step
-LEFT JOIN reached
+LEFT JOIN step_windows AS windows
     ON
-        times.source_id = reached.source_id
-        AND times.device IS NOT DISTINCT FROM reached.device
-        AND times.step IS NOT DISTINCT FROM reached.step
+        windows.is_step
+        AND times.source_id = windows.source_id
+        AND times.device = windows.device
+        AND times.step IS NOT DISTINCT FROM windows.step
 LEFT JOIN gaps
     ON
         times.source_id = gaps.source_id
@@ -194,6 +204,6 @@ WINDOW
     of_device AS (PARTITION BY times.rank, times.device, steps.start_ns IS NULL),
     by_wall AS (
         PARTITION BY times.rank, times.device, steps.start_ns IS NULL
-        ORDER BY times.wall_ns, steps.start_ns, times.source_id
+        ORDER BY times.fill_ns > 0, times.wall_ns, steps.start_ns, times.source_id
     )
 ORDER BY times.source_id, times.device, times.step;

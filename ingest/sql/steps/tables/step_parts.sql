@@ -4,10 +4,14 @@
 -- has all parts; time between steps has only those that occur.
 -- Materialised: several relations read it, and its file is written from it.
 --
--- An activity belongs to the step around its launch. Idle time belongs to the step of the activity
--- that ended it, but only from the start of that step. Earlier idle time, and time after the last
--- activity, belongs to the step in which the host was. The host's time belongs to the step in which
--- it passed.
+-- A step's time on a device ends when the host has ended the step and the device has ended what the
+-- step launched. It begins at the end of the step before, but not before the host begins the step.
+-- Everything in that time belongs to the step. In a run without a device, the host's time belongs
+-- to the step in which it passed.
+--
+-- The first step of a recording also fills the pipeline. In a later step, while the host is in the
+-- next step, the device still does the work of the step before; the first step has no step before,
+-- so idle time of the same length at its start is `fill`.
 --
 -- run_id     the run
 -- source_id  the input file
@@ -15,64 +19,49 @@
 -- device     number of the device; null if the host is measured
 -- step       number of the step (`steps.step`); null for time between steps, and if no steps were
 --            found
--- part       `lead`, `tail`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a
---            cause of idle time, as in `parts`
--- is_idle    whether the device, or the host of a run without a device, was idle; null for `lead`
---            and `tail`
+-- part       `fill`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a cause of
+--            idle time, as in `parts`
+-- is_idle    whether the device, or the host of a run without a device, was idle; null for `fill`
 -- ordinal    display order of the parts, from 1
 -- ns         time of the part, ns; negative for an overlap, so that the parts add up
 WITH
-first_activities AS (
-    SELECT source_id, device, arg_min(step, (start_ns, event_id)) AS step
-    FROM activity_steps
-    WHERE is_measured
-    GROUP BY source_id, device
+idle_gaps AS (
+    FROM measured_gaps WHERE cause IS NOT NULL
+),
+
+working_steps AS (
+    SELECT
+        *,
+        lead(start_ns) OVER in_time AS next_start_ns,
+        row_number() OVER in_time AS ordinal
+    FROM step_windows
+    WHERE is_step AND until_ns > from_ns
+    WINDOW in_time AS (PARTITION BY source_id, device ORDER BY start_ns)
+),
+
+-- The device does the work of the first step until `until_ns`, while the host is in the next step.
+fills AS (
+    SELECT source_id, device, step, from_ns + until_ns - next_start_ns AS end_ns
+    FROM working_steps
+    WHERE ordinal = 1 AND is_active AND until_ns > next_start_ns
 ),
 
 idle AS (
     SELECT
-        source_id,
-        device,
-        cause AS part,
-        start_ns,
-        start_ns + dur_ns AS end_ns,
-        step
-    FROM measured_gaps
-    WHERE cause IS NOT NULL
-    UNION ALL
-    SELECT
-        measured.source_id,
-        measured.device,
-        'lead' AS part,
-        measured.wall_start_ns AS start_ns,
-        measured.start_ns AS end_ns,
-        first_activities.step
-    FROM work_windows AS measured
-    LEFT JOIN first_activities
+        gap.source_id,
+        gap.device,
+        gap.in_step AS step,
+        gap.cause,
+        gap.end_ns - gap.start_ns AS ns,
+        if(
+            fills.end_ns > gap.start_ns, least(gap.end_ns, fills.end_ns) - gap.start_ns, 0
+        ) AS fill_ns
+    FROM cut_at_steps('idle_gaps') AS gap
+    LEFT JOIN fills
         ON
-            measured.source_id = first_activities.source_id
-            AND measured.device IS NOT DISTINCT FROM first_activities.device
-    WHERE measured.measure = 'device'
-    UNION ALL
-    SELECT
-        source_id,
-        device,
-        'tail' AS part,
-        end_ns AS start_ns,
-        wall_end_ns AS end_ns,
-        NULL AS step
-    FROM work_windows
-    WHERE measure = 'device'
-),
-
--- Idle time from `own_ns` belongs to `step`. Without a step, `own_ns` is the end of the idle time,
--- because `least` ignores null.
-owned AS (
-    SELECT
-        idle.*,
-        greatest(idle.start_ns, least(idle.end_ns, steps.start_ns)) AS own_ns
-    FROM idle
-    LEFT JOIN steps ON idle.source_id = steps.source_id AND idle.step = steps.step
+            gap.source_id = fills.source_id
+            AND gap.device = fills.device
+            AND gap.in_step = fills.step
 ),
 
 -- Every part of every step, so that a part without time is 0 and not missing.
@@ -84,32 +73,33 @@ zeros AS (
         ON if(measured.measure = 'device', listed.is_of_device, listed.is_of_host)
 ),
 
-found AS (
-    SELECT source_id, device, step, class AS part, inside_ns AS ns
+-- Activities and gaps that no step launched count even if they ran only in the time of steps.
+outside AS (
+    SELECT DISTINCT source_id, device, class AS part
     FROM measured_activities
-    WHERE measure = 'device'
+    WHERE measure = 'device' AND step IS NULL
+    UNION
+    SELECT DISTINCT source_id, device, cause AS part
+    FROM idle_gaps
+    WHERE step IS NULL
+),
+
+found AS (
+    SELECT source_id, device, NULL AS step, part, 0 AS ns
+    FROM outside
+    UNION ALL
+    SELECT source_id, device, step, class AS part, inside_ns AS ns
+    FROM step_activities
     UNION ALL
     SELECT source_id, device, step, 'overlap' AS part, covered_ns - inside_ns AS ns
-    FROM measured_activities
-    WHERE measure = 'device'
+    FROM step_activities
     UNION ALL
-    SELECT source_id, device, step, part, end_ns - own_ns AS ns
-    FROM owned
-    WHERE end_ns > own_ns
+    SELECT source_id, device, step, cause AS part, ns - fill_ns AS ns
+    FROM idle
     UNION ALL
-    SELECT
-        owned.source_id,
-        owned.device,
-        stretch.step,
-        owned.part,
-        least(owned.own_ns, stretch.end_ns) - greatest(owned.start_ns, stretch.start_ns) AS ns
-    FROM owned
-    INNER JOIN step_stretches AS stretch
-        ON
-            owned.source_id = stretch.source_id
-            AND owned.start_ns < stretch.end_ns
-            AND owned.own_ns > stretch.start_ns
-    WHERE owned.own_ns > owned.start_ns
+    SELECT source_id, device, step, 'fill' AS part, fill_ns AS ns
+    FROM idle
+    WHERE fill_ns > 0
     UNION ALL
     SELECT
         source_id,

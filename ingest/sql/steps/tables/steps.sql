@@ -101,13 +101,11 @@ found AS (
     SELECT
         source_id,
         NULL AS step,
-        min(start_ns) AS start_ns,
-        max(end_ns) - min(start_ns) AS dur_ns,
+        start_ns,
+        end_ns - start_ns AS dur_ns,
         'run' AS steps_from,
         NULL AS step_name
-    FROM complete
-    WHERE side <> 'annotation'
-    GROUP BY source_id
+    FROM recordings
 ),
 
 ranked AS (

@@ -7,8 +7,8 @@
 -- rank     rank of the process
 -- device   number of the device
 -- part     compute; exposed_communication, without compute at the same time; exposed_copy, without
---          compute or communication at the same time; or a cause of idle time, `lead` or `tail`, as
---          in `parts`
+--          compute or communication at the same time; or a cause of idle time, or `fill`, as in
+--          `parts`
 -- part_ns  time in the part, ns
 -- percent  share of the wall time, 0 to 100
 CREATE MACRO device_split_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE

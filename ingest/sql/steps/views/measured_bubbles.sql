@@ -37,5 +37,5 @@ INNER JOIN measured_windows AS measured
         gap.run_id = measured.run_id
         AND gap.source_id = measured.source_id
         AND gap.device IS NOT DISTINCT FROM measured.device
-        AND gap.start_ns >= measured.start_ns
-        AND gap.start_ns + gap.dur_ns <= measured.end_ns;
+        AND gap.start_ns < measured.end_ns
+        AND gap.start_ns + gap.dur_ns > measured.start_ns;

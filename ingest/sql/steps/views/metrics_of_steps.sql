@@ -12,12 +12,11 @@
 --                           7`, `all steps`, `the whole recording`
 -- is_median                 whether the range is the device's median step; always true if no steps
 --                           were found
+-- range_ns                  sum of the lengths of these steps on the host, ns
 -- wall_ns                   wall time of these steps: the sum of their parts, ns
--- lead_ns                   part of the wall time before the run's first activity, ns
--- tail_ns                   part of the wall time after the run's last activity, ns
--- span_ns                   wall time without `lead_ns` and `tail_ns`, ns
+-- fill_ns                   part of the wall time that fills the pipeline, as in `step_parts`, ns
 -- busy_ns                   time with an activity on any stream, or on a host on any thread, ns
--- bubble_ns                 idle time: `span_ns` minus `busy_ns`, ns
+-- bubble_ns                 idle time, ns
 -- communication_ns          sum of the durations of communication kernels, ns; null for a host
 -- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
 -- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
@@ -47,6 +46,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             min(step.step) AS first_step,
             max(step.step) AS last_step,
             bool_and(step.is_median) AS is_median,
+            sum(step.range_ns)::BIGINT AS range_ns,
             sum(step.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
             sum(step.exposed_copy_ns)::BIGINT AS exposed_copy_ns,
             sum(step.bubbles)::BIGINT AS bubbles,
@@ -64,9 +64,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             found.rank,
             found.device,
             sum(found.ns)::BIGINT AS wall_ns,
-            sum(found.ns) FILTER (WHERE found.part = 'lead')::BIGINT AS lead_ns,
-            sum(found.ns) FILTER (WHERE found.part = 'tail')::BIGINT AS tail_ns,
-            sum(found.ns) FILTER (WHERE found.is_idle IS NOT NULL)::BIGINT AS span_ns,
+            coalesce(sum(found.ns) FILTER (WHERE found.part = 'fill'), 0)::BIGINT AS fill_ns,
             sum(found.ns) FILTER (WHERE NOT found.is_idle)::BIGINT AS busy_ns,
             sum(found.ns) FILTER (WHERE found.is_idle)::BIGINT AS bubble_ns,
             sum(found.ns) FILTER (WHERE found.part = 'communication')::BIGINT AS communication_ns,
@@ -90,6 +88,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             ELSE format('steps {} to {}', sums.first_step, sums.last_step)
         END AS steps_name,
         sums.is_median,
+        sums.range_ns,
         times.* EXCLUDE (rank, device),
         sums.exposed_communication_ns,
         sums.exposed_copy_ns,

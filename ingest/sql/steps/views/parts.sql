@@ -4,7 +4,7 @@
 -- part          name of the part: `host`, `compute`, …
 -- ordinal       display order of the parts, from 1
 -- label         name of the part in charts
--- is_idle       whether it is a cause of idle time; null for `lead` and `tail`
+-- is_idle       whether it is a cause of idle time; null for `fill`
 -- is_of_device  whether a device can have it
 -- is_of_host    whether the host of a run without a device can have it
 -- text          meaning of the part

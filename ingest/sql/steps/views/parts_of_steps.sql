@@ -8,7 +8,7 @@
 -- device   number of the device; null if the host is measured
 -- part     name of the part, as in `parts`
 -- ordinal  display order of the parts, from 1
--- is_idle  whether it is a cause of idle time; null for `lead` and `tail`
+-- is_idle  whether it is a cause of idle time; null for `fill`
 -- ns       time of the part in these steps, ns; negative for an overlap
 -- percent  share of the wall time of these steps
 CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE

@@ -1,7 +1,6 @@
 -- The time of each device divided into compute, other work and idle time:
 -- `temporal_breakdown(by_step)`. The parts do not overlap. They add up to the time from the
--- device's first activity to its last. By step, they add up to the wall time of the step, which
--- begins and ends on the host.
+-- device's first activity to its last. By step, they add up to the wall time of the step.
 -- One row: a part of the time of a device, in the whole recording or in a step.
 --
 -- run_id   the run
@@ -10,7 +9,7 @@
 -- step     step (`steps.step`); null outside steps, and without `by_step`
 -- kind     compute, non_compute or idle
 -- part     compute; exposed_communication, without concurrent compute; exposed_copy, without
---          concurrent compute or communication; otherwise a cause of idle time, `lead` or `tail`,
+--          concurrent compute or communication; otherwise a cause of idle time, or `fill`,
 --          as in `parts`
 -- ns       time of the part, ns
 -- percent  share of the device's time, 0 to 100

@@ -35,9 +35,9 @@ def test_a_module_includes_everything_inside_it() -> None:
         "FROM module_ranking ORDER BY depth"
     )
     assert found.fetchall() == [
-        ("Net_0", "Net", 0, 1, 200_000, 40_000, 20_000, 80_000, 120),
-        ("Net_0/Block_0", "Block", 1, 2, 160_000, 80_000, 20_000, 80_000, 120),
-        ("Net_0/Block_0/Linear_3", "Linear", 2, 2, 80_000, 80_000, 20_000, 80_000, 120),
+        ("Net_0", "Net", 0, 1, 200_000, 40_000, 20_000, 120_000, 120),
+        ("Net_0/Block_0", "Block", 1, 2, 160_000, 80_000, 20_000, 120_000, 120),
+        ("Net_0/Block_0/Linear_3", "Linear", 2, 2, 80_000, 80_000, 20_000, 120_000, 120),
     ]
 
 
@@ -129,4 +129,4 @@ def test_a_kernel_belongs_to_the_module_that_launched_it() -> None:
         "SELECT module, kernel.name, activities, device_ns, kernel.idle_ns FROM launched_kernels "
         "AS kernel INNER JOIN module_tree USING (run_id, module_id)"
     )
-    assert found.fetchall() == [("Net_0/Block_0/Linear_3", "gemm", 2, 20_000, 80_000)]
+    assert found.fetchall() == [("Net_0/Block_0/Linear_3", "gemm", 2, 20_000, 120_000)]

@@ -51,9 +51,7 @@ PAIRS: dict[tuple[str, str], Warnings] = {
         "device": ("NVIDIA A100-PG509-200", "Tesla V100-SXM2-16GB"),
         "world_size": ("8", "2"),
     },
-    ("v100_resnet50_workers0", "v100_resnet50_workers4"): {
-        "unsteady steps": (None, "124 ms to 163 ms in the middle half of 6 steps"),
-    },
+    ("v100_resnet50_workers0", "v100_resnet50_workers4"): {},
     ("flux_eager_full", "h100_owlv2"): {
         "shapes": ("18 % of calls", "15 % of calls"),
         "dtype": ("float32", "bfloat16"),

@@ -70,7 +70,7 @@ def test_time_lost_to_each_cause(run: str, store_of_samples: duckdb.DuckDBPyConn
     rows = store_of_samples.execute(
         """
         SELECT cause, count(*), sum(dur_ns)::BIGINT FROM bubbles
-        INNER JOIN runs USING (run_id) WHERE name = $1 GROUP BY cause
+        INNER JOIN runs USING (run_id) WHERE name = $1 AND NOT is_edge GROUP BY cause
         """,
         [run],
     ).fetchall()
@@ -86,7 +86,9 @@ def test_bubbles_add_up_to_the_idle_time_of_every_device(
             span_ns, busy_ns, bubble_ns, bubbles,
             coalesce(sum(gap.dur_ns), 0)::BIGINT AS gaps_ns, count(gap.dur_ns) AS gaps,
             coalesce(min(gap.dur_ns), 1) AS shortest_ns
-        FROM device_time LEFT JOIN bubbles AS gap USING (run_id, source_id, device) GROUP BY ALL
+        FROM device_time LEFT JOIN (FROM bubbles WHERE NOT is_edge) AS gap
+            USING (run_id, source_id, device)
+        GROUP BY ALL
         """
     ).fetchall()
     assert len(devices) >= 17
@@ -224,7 +226,7 @@ CASES: dict[str, tuple[list[Event], Row]] = {
 def test_cause_of_a_small_gap() -> None:
     """The small traces are the ranks of one run."""
     found = built(ranks(events for events, _ in CASES.values())).by_rank(
-        "SELECT rank, start_ns, dur_ns, cause, host_op, host_frame FROM bubbles"
+        "SELECT rank, start_ns, dur_ns, cause, host_op, host_frame FROM bubbles WHERE NOT is_edge"
     )
     assert dict(zip(CASES, found, strict=True)) == {
         title: [(100_000, 100_000, *cause)] for title, (_, cause) in CASES.items()
@@ -236,7 +238,8 @@ def test_a_thread_that_launches_on_two_devices_can_delay_both() -> None:
     events += [LATE, call("cudaLaunchKernel", 115, 117, correlation=4)]
     events += [span("for D", 111, 119), span("for B", 130, 189)]
     rows = built(events).sql(
-        "SELECT device, before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles ORDER BY 1"
+        "SELECT device, before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles "
+        "WHERE NOT is_edge ORDER BY 1"
     )
     # The shorter gap lies within the longer one.
     assert rows.fetchall() == [
@@ -249,9 +252,54 @@ def test_gaps_inside_a_graph_use_the_launch_of_the_graph(traces: Any) -> None:
     kernels = [A, *[on_device(n, t, t + 20, 2) for n, t in [("g1", 200), ("g2", 230), ("g3", 250)]]]
     graph = call("cudaGraphLaunch", 150, 160, correlation=2)
     rows = traces.add([*kernels, graph, span("replay", 90, 199)]).sql(
-        "SELECT before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles ORDER BY start_ns"
+        "SELECT before_kernel, after_kernel, dur_ns, cause, host_op FROM bubbles "
+        "WHERE NOT is_edge ORDER BY start_ns"
     )
     assert rows.fetchall() == [
         ("A", "g1", 100_000, "host", "replay"),
         ("g1", "g2", 10_000, "launch", None),  # there is none before g3, which starts when g2 ends
     ]
+
+
+# Title: the events, and the expected gaps before the first activity and after the last one: start
+# and end in µs, step, cause, host_op, and whether an activity follows.
+Edge = tuple[float, float, int | None, str, str | None, bool]
+RANGE = [span("ProfilerStep#1", 20, 400, "user_annotation")]
+EDGES: dict[str, tuple[list[Event], list[Edge]]] = {
+    "only the device was recorded": ([A, B], []),
+    "the host begins and ends the recording": (
+        [A, B, LAUNCH_A, LATE, span("load", 10, 39), span("save", 310, 400)],
+        [(10, 50, None, "host", "load", True), (300, 400, None, "host", "save", False)],
+    ),
+    "steps cut the edges": (
+        [A, B, LAUNCH_A, LATE, *RANGE, span("start", 0, 19), span(LOADER, 21, 39)],
+        [
+            (0, 20, None, "host", "start", True),
+            (20, 50, 1, "dataloader", LOADER, True),
+            (300, 400, 1, "host", None, False),
+        ],
+    ),
+    "the host waits at the end": (
+        [A, B, LAUNCH_A, LATE, call("cudaDeviceSynchronize", 299, 310)],
+        [(40, 50, None, "launch", None, True), (300, 310, None, "sync", None, False)],
+    ),
+    "no launches": (
+        [A, B, span("op", 40, 310)],
+        [
+            (40, 50, None, "unknown", None, True),
+            (300, 310, None, "unknown", None, False),
+        ],
+    ),
+}
+
+
+def test_the_start_and_the_end_of_a_recording_have_causes() -> None:
+    found = built(ranks(events for events, _ in EDGES.values())).by_rank(
+        """
+        SELECT
+            rank, start_ns / 1e3, (start_ns + dur_ns) / 1e3, step, cause, host_op,
+            after_kernel IS NOT NULL
+        FROM bubbles WHERE is_edge ORDER BY start_ns
+        """
+    )
+    assert dict(zip(EDGES, found, strict=True)) == {case: gaps for case, (_, gaps) in EDGES.items()}

@@ -180,7 +180,7 @@ def test_a_wait_of_another_accelerator_blocks_the_host() -> None:
         *(event("cpu_op", "aten::mul", 40, 20), kernel("l", 70, 5, correlation=6)),
         event("musa_runtime", "musaLaunchKernel", 50, 3, args={"correlation": 6}),
     ]
-    gaps = built(events).sql("SELECT cause, wait FROM bubbles").fetchall()
+    gaps = built(events).sql("SELECT cause, wait FROM bubbles WHERE NOT is_edge").fetchall()
     assert gaps == [("sync", "musaStreamSynchronize")]
 
 

@@ -13,7 +13,7 @@ def test_a_wait_of_centuries_counts_as_a_wait() -> None:
     before = Opr("1", device={GPU: (0, 0, 1)}, host={THREAD: (0, 0, 1)})
     waiting = Opr("2", device={GPU: (-8e9, 2, 3)}, reads=["x"], waits={GPU: ["x"]})
     text = profile(writer, before, waiting)
-    assert built(text).sql("SELECT dur_ns, cause FROM bubbles").fetchall() == [
+    assert built(text).sql("SELECT dur_ns, cause FROM bubbles WHERE NOT is_edge").fetchall() == [
         (10**9, "dependency")
     ]
 

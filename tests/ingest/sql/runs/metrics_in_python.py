@@ -159,7 +159,7 @@ def _device(
     ours = [
         e for e in activities if without_steps or any(s <= launch_start(e) < t for s, t in steps)
     ]
-    metrics, window = _frame([(e["start"], e["end"]) for e in ours], steps)
+    window = window_of([(e["start"], e["end"]) for e in ours], steps)
     inside = [
         e
         for e in activities
@@ -175,10 +175,11 @@ def _device(
     called = {id(e["call"]): e["call"] for e in kernels if e["call"]}
     graphs = {key for key, call in called.items() if "GraphLaunch" in call["name"]}
     busy = length(everything, window)
-    return metrics | {
+    return {
+        "wall_ns": window[1] - window[0],
         "busy_ns": busy,
         "bubble_ns": window[1] - window[0] - busy,
-        "bubbles": max(sum(e >= window[0] and s <= window[1] for s, e in everything) - 1, 0),
+        "bubbles": idle_times(window, everything),
         "compute_ns": length(classes["compute"], window),
         "communication_ns": length(classes["communication"], window),
         "copy_ns": length(classes["copy"], window),
@@ -249,12 +250,13 @@ def _host(events: list[Event], steps: list[Interval], without_steps: bool) -> di
         for s, e in members
         if without_steps or any(first <= s < last for first, last in steps)
     ]
-    metrics, window = _frame(ours, steps)
+    window = window_of(ours, steps)
     work = merged(spans["work"])
     busy = merged(spans["work"] + spans["compiled_code"])
     loading = merged(busy + spans["loading"])
     everything = merged(loading + spans["compiling"])
-    return metrics | {
+    return {
+        "wall_ns": window[1] - window[0],
         "busy_ns": length(busy, window),
         "bubble_ns": window[1] - window[0] - length(busy, window),
         "bubble_host_ns": window[1] - window[0] - length(everything, window),
@@ -278,21 +280,13 @@ def _layer(name: str) -> str:
     return "loading" if name.startswith("enumerate(DataLoader)") else "work"
 
 
-def _frame(launched: list[Interval], steps: list[Interval]) -> tuple[dict[str, int], Interval]:
-    window, wall = window_of(launched, steps)
-    metrics = {
-        "wall_ns": wall[1] - wall[0],
-        "lead_ns": window[0] - wall[0],
-        "span_ns": window[1] - window[0],
-        "tail_ns": wall[1] - window[1],
-    }
-    return metrics, window
+def idle_times(window: Interval, busy: list[Interval]) -> int:
+    """Return the number of idle intervals in a window; `busy` is a union."""
+    edges = [window[0], *(time for span in near(window, busy) for time in span), window[1]]
+    return sum(end > start for start, end in zip(edges[::2], edges[1::2], strict=True))
 
 
-def window_of(launched: list[Interval], steps: list[Interval]) -> tuple[Interval, Interval]:
-    """Return the window of the work that the steps launched, and the wall time around both."""
-    first, last = min(s for s, _ in steps), max(e for _, e in steps)
-    window = (last, last)
-    if launched:
-        window = (min(s for s, _ in launched), max(e for _, e in launched))
-    return window, (min(first, window[0]), max(last, window[1]))
+def window_of(launched: list[Interval], steps: list[Interval]) -> Interval:
+    """Return the time of the steps and of the work that they launched."""
+    starts, ends = zip(*steps, *launched, strict=True)
+    return min(starts), max(ends)

@@ -131,44 +131,37 @@ def _of_device(activities: list[tuple[int, int, int, str]], marks: Marks, call: 
     ours = [
         (start, end) for start, end, launched, _ in activities if marks.call_at(launched) == call
     ]
-    since = min((start for start, _ in ours), default=outer.end)
-    until = max((end for _, end in ours), default=outer.end)
-    reached = None
+    first = min((start for start, _ in ours), default=outer.end)
+    last = max((end for _, end in ours), default=outer.end)
+    since, until = min(first, outer.start), max(last, outer.end)
+    reached = since
     for start, end, launched, part in sorted(activities, key=lambda activity: activity[0]):
         cell = marks.cell_at(launched, call) if marks.call_at(launched) == call else OTHER
-        if reached is not None and reached < start and since <= reached and start <= until:
+        if first <= reached < start <= last:
             found[cell]["idle"] += start - reached
+        elif reached < min(start, until):
+            for host_cell, time in marks.divide(reached, min(start, until), call):
+                found[host_cell]["idle"] += time
         inside = max(0, min(end, until) - max(start, since))
-        covered = max(0, min(end, until) - max(start, since, reached or start))
+        covered = max(0, min(end, until) - max(start, reached))
         found[cell][part] += inside
         found[cell]["overlap"] += covered - inside
-        reached = max(reached or end, end)
-    for part, start, end in (
-        ("lead", min(since, outer.start), since),
-        ("tail", until, max(until, outer.end)),
-    ):
-        if start < end:
-            for cell, time in marks.divide(start, end, call):
-                found[cell][part] += time
+        reached = max(reached, end)
+    if reached < until:
+        for host_cell, time in marks.divide(reached, until, call):
+            found[host_cell]["idle"] += time
     return found
 
 
 def _of_host(work: list[tuple[int, int]], marks: Marks, call: int) -> Cells:
     found: Cells = defaultdict(Counter)
     outer = marks.calls[call - 1]
-    ours = [(start, end) for start, end in work if outer.start <= start < outer.end]
-    since = min((start for start, _ in ours), default=outer.end)
-    until = min(max((end for _, end in ours), default=outer.end), outer.end)
-    edges = {time for pair in work for time in pair} | {outer.start, since, until, outer.end}
+    edges = {time for pair in work for time in pair} | {outer.start, outer.end}
     times = sorted(time for time in edges if outer.start <= time <= outer.end)
     for start, end in pairwise(times):
         running = sum(1 for begin, stop in work if begin <= start < stop)
         for cell, time in marks.divide(start, end, call):
-            if start < since:
-                found[cell]["lead"] += time
-            elif start >= until:
-                found[cell]["tail"] += time
-            elif running:
+            if running:
                 found[cell]["compute"] += running * time
                 found[cell]["overlap"] += (1 - running) * time
             else:

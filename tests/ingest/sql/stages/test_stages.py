@@ -247,8 +247,8 @@ def test_a_step_that_outlasts_the_loop_ends_with_it(rows_of: Rows) -> None:
 def test_parts_of_a_call_on_a_device(rows_of: Rows) -> None:
     found = parts_of(rows_of("parts of a call on a device"))
     assert found == {
-        ("other", None, None): {"lead": 10},
-        ("encode", None, None): {"lead": 5, "compute": 10},
+        ("other", None, None): {"idle": 5, "compute": 5},  # work from before the call
+        ("encode", None, None): {"idle": 5, "compute": 10},
         ("denoise", 0, "Double"): {"idle": 15, "compute": 5},
         ("denoise", 1, "Double"): {"idle": 15, "compute": 5},
         ("decode", None, None): {"idle": 45, "compute": 10},
@@ -259,14 +259,14 @@ def test_parts_of_a_call_on_a_device(rows_of: Rows) -> None:
 def test_a_device_that_a_call_does_not_use_waits_during_the_entire_call(rows_of: Rows) -> None:
     found = found_parts(rows_of("an unused device"))
     assert found[0, 1]["encode", None, None]["compute"] == 85_000
-    assert {part for parts in found[1, 1].values() for part in parts} == {"lead"}
-    assert sum(parts["lead"] for parts in found[1, 1].values()) == 100_000
+    assert {part for parts in found[1, 1].values() for part in parts} == {"idle"}
+    assert sum(parts["idle"] for parts in found[1, 1].values()) == 100_000
 
 
 def test_parts_of_a_call_on_a_host(rows_of: Rows) -> None:
     found = parts_of(rows_of("parts of a call"))
     assert found == {
-        ("other", None, None): {"lead": 5, "compute": 5 + 5, "tail": 15},
+        ("other", None, None): {"idle": 5 + 15, "compute": 5 + 5},
         ("encode", None, None): {"compute": 5 + 8 + 5, "overlap": -3, "idle": 5},
     }
 

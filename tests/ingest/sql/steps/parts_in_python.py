@@ -4,6 +4,7 @@ Causes of idle time are not distinguished: their time is `idle`.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -74,64 +75,89 @@ def parts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]
     return {number: _device(group, steps) for number, group in groups.items()}
 
 
-def _device(activities: list[Event], steps: Steps) -> Parts:
-    found: Parts = defaultdict(Counter)
-    ours = [e for e in activities if steps.is_whole or steps.at(e["launched_ns"]) is not None]
-    window, wall = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
-    activities = sorted(activities, key=lambda e: e["start"])
-    reached = None
+def windows_of(activities: list[Event], steps: Steps) -> list[tuple[int | None, Interval]]:
+    """Return the windows of the steps on a device, and of the time between them, in order.
+
+    A step ends when its range and the work that it launched have ended. It begins at the end of the
+    step before, but not before its range. `activities` have `launched_ns`.
+    """
+    ends: dict[int | None, int] = {}
     for event in activities:
         step = steps.at(event["launched_ns"])
-        inside = length([(event["start"], event["end"])], window)
-        covered = length([(max(event["start"], reached or event["start"]), event["end"])], window)
-        found[step][class_of(event)] += inside
-        found[step]["overlap"] += covered - inside
-        if reached is not None and reached < event["start"]:
-            _idle(found, "idle", (reached, event["start"]), window, step, steps)
-        reached = max(reached or event["end"], event["end"])
-    first = next((steps.at(e["launched_ns"]) for e in activities if e in ours), None)
-    _idle(found, "lead", (wall[0], window[0]), wall, first, steps)
-    _idle(found, "tail", (window[1], wall[1]), wall, None, steps)
+        ends[step] = max(ends.get(step, 0), event["end"])
+    wall = _wall(activities, steps)
+    if steps.is_whole:
+        return [(None, wall)]
+    found: list[tuple[int | None, Interval]] = []
+    reached = wall[0]
+    for number, (start, end) in sorted(steps.numbered.items(), key=lambda item: item[1]):
+        if found and start > reached:
+            found.append((None, (reached, start)))
+            reached = start
+        until = max(end, ends.get(number, end), reached)
+        found.append((number, (reached, until)))
+        reached = until
     return found
 
 
-def _idle(
-    found: Parts, part: str, gap: Interval, window: Interval, step: int | None, steps: Steps
-) -> None:
-    """Count a gap in the window. The time before the start of `step` counts for the host's step."""
-    since, until = gap
-    if since < window[0] or until > window[1]:
-        return
-    own = until if step is None else min(max(since, steps.numbered[step][0]), until)
-    found[step][part] += until - own
-    for host_step, time in steps.divide(since, own):
-        found[host_step][part] += time
+def _wall(activities: list[Event], steps: Steps) -> Interval:
+    ours = [e for e in activities if steps.is_whole or steps.at(e["launched_ns"]) is not None]
+    return window_of([(e["start"], e["end"]) for e in ours], steps.windows)
+
+
+def _fill(windows: list[tuple[int | None, Interval]], active: set[int | None], steps: Steps) -> int:
+    """Return the end of the time in which the first step fills the pipeline, or 0."""
+    in_order = [(number, window) for number, window in windows if number is not None]
+    in_order = [(number, window) for number, window in in_order if window[1] > window[0]]
+    if len(in_order) < 2 or in_order[0][0] not in active:
+        return 0
+    (_, (since, until)), (following, _) = in_order[:2]
+    return since + max(until - steps.numbered[following][0], 0)
+
+
+def _device(activities: list[Event], steps: Steps) -> Parts:
+    found: Parts = defaultdict(Counter)
+    windows = windows_of(activities, steps)
+    spans: dict[str, list[Interval]] = defaultdict(list)
+    for event in activities:
+        spans[class_of(event)].append((event["start"], event["end"]))
+    busy = merged(span for of_class in spans.values() for span in of_class)
+    filled = _fill(windows, {steps.at(e["launched_ns"]) for e in activities}, steps)
+    for number, window in windows:
+        into = found[number]
+        for name, of_class in spans.items():
+            into[name] += length(of_class, window)
+        busy_ns = length(near(window, busy), window)
+        into["overlap"] += busy_ns - sum(length(of_class, window) for of_class in spans.values())
+        fill = (window[0], min(filled, window[1]))
+        if number is not None and fill[1] > fill[0] and window == windows[0][1]:
+            into["fill"] += fill[1] - fill[0] - length(near(fill, busy), fill)
+        into["idle"] += window[1] - window[0] - busy_ns - into["fill"]
+    return found
 
 
 def _host(events: list[Event], steps: Steps) -> Parts:
     found: Parts = defaultdict(Counter)
     layers = outermost(events)
     spans = {layer: [(e["start"], e["end"]) for e in members] for layer, members in layers.items()}
-    ours = [
-        (s, e)
-        for members in spans.values()
-        for s, e in members
-        if steps.is_whole or steps.at(s) is not None
-    ]
-    window, wall = window_of(ours, steps.windows)
+    wall = _host_wall(spans.values(), steps)
     edges = {time for pair in steps.numbered.values() for time in pair} | {*wall}
     times = sorted(time for time in edges if wall[0] <= time <= wall[1])
     work, busy = merged(spans["work"]), merged(spans["work"] + spans["compiled_code"])
     for interval in pairwise(times):
         into = found[steps.at(interval[0])]
-        inner = max(interval[0], window[0]), min(interval[1], window[1])
-        into["lead"] += length([(wall[0], window[0])], interval)
-        into["tail"] += length([(window[1], wall[1])], interval)
-        into["compute"] += length(spans["work"], inner)
-        into["overlap"] += length(work, inner) - length(spans["work"], inner)
-        into["compiled_code"] += length(busy, inner) - length(work, inner)
-        into["idle"] += max(inner[1] - inner[0], 0) - length(busy, inner)
+        into["compute"] += length(spans["work"], interval)
+        into["overlap"] += length(work, interval) - length(spans["work"], interval)
+        into["compiled_code"] += length(busy, interval) - length(work, interval)
+        into["idle"] += interval[1] - interval[0] - length(busy, interval)
     return found
+
+
+def _host_wall(spans: Iterable[list[Interval]], steps: Steps) -> Interval:
+    ours = [
+        (s, e) for members in spans for s, e in members if steps.is_whole or steps.at(s) is not None
+    ]
+    return window_of(ours, steps.windows)
 
 
 def counts(events: list[Event], step_name: str | None) -> dict[int | None, Parts]:
@@ -173,58 +199,54 @@ def recorded(events: list[Event], device: int | None) -> set[str]:
 def _host_counts(events: list[Event], steps: Steps) -> Parts:
     layers = outermost(events)
     found: Parts = defaultdict(Counter)
-    ours = [
-        (e["start"], e["end"])
-        for members in layers.values()
-        for e in members
-        if steps.is_whole or steps.at(e["start"]) is not None
-    ]
-    window, _ = window_of(ours, steps.windows)
+    spans = [[(e["start"], e["end"]) for e in members] for members in layers.values()]
+    window = _host_wall(spans, steps)
     for op in layers["work"]:
         at_once = op["start"] == op["end"] and window[0] <= op["start"] <= window[1]
         lasts = length([(op["start"], op["end"])], window) > 0
         found[steps.at(op["start"])]["activities"] += at_once or lasts
-    spans = [(e["start"], e["end"]) for e in layers["work"] + layers["compiled_code"]]
-    busy = [(s, e) for s, e in merged(spans) if e >= window[0] and s <= window[1]]
-    for start, _ in busy[1:]:
-        found[steps.at(start)]["bubbles"] += 1
+    busy = [(e["start"], e["end"]) for e in layers["work"] + layers["compiled_code"]]
+    for start, end in gaps_in(window, merged(busy)):
+        found[steps.at(start if end == window[1] else end)]["bubbles"] += 1
     return found
 
 
+def gaps_in(window: Interval, busy: list[Interval]) -> list[Interval]:
+    """Return the idle intervals in a window; `busy` is a union."""
+    edges = [window[0], *(time for span in near(window, busy) for time in span), window[1]]
+    gaps = zip(edges[::2], edges[1::2], strict=True)
+    return [(start, end) for start, end in gaps if end > start]
+
+
 def _counts(activities: list[Event], steps: Steps) -> Parts:
-    ours = [e for e in activities if steps.is_whole or steps.at(e["launched_ns"]) is not None]
-    window, _ = window_of([(e["start"], e["end"]) for e in ours], steps.windows)
-    classes: dict[str, list[Interval]] = {"compute": [], "communication": [], "copy": []}
+    activities = sorted(activities, key=lambda e: e["start"])
+    wall = _wall(activities, steps)
+    spans: dict[str, list[Interval]] = defaultdict(list)
     for event in activities:
-        classes[class_of(event)].append((event["start"], event["end"]))
-    hidden_by = {
-        "communication": merged(classes["compute"]),
-        "copy": merged(classes["compute"] + classes["communication"]),
-    }
+        spans[class_of(event)].append((event["start"], event["end"]))
+    compute = merged(spans["compute"])
+    working = merged(spans["compute"] + spans["communication"])
+    busy = merged(working + spans["copy"])
     found: Parts = defaultdict(Counter)
-    reached: dict[str, int] = {}
+    for step, window in windows_of(activities, steps):
+        working_ns = length(near(window, working), window)
+        compute_ns = length(near(window, compute), window)
+        found[step]["exposed_communication_ns"] += working_ns - compute_ns
+        found[step]["exposed_copy_ns"] += length(near(window, busy), window) - working_ns
+    first_at = {event["start"]: event for event in reversed(activities)}
+    for start, end in gaps_in(wall, busy):
+        event = first_at.get(end)
+        found[steps.at(event["launched_ns"] if event else start)]["bubbles"] += 1
     called: set[tuple[int | None, int]] = set()
-    for event in sorted(activities, key=lambda e: e["start"]):
-        step, kind = steps.at(event["launched_ns"]), class_of(event)
-        counted = found[step]
-        ended = reached.get("all")
-        if ended is not None and ended < event["start"]:
-            counted["bubbles"] += window[0] <= ended and event["start"] <= window[1]
-        if kind in hidden_by:
-            own = (max(event["start"], reached.get(kind, event["start"])), event["end"])
-            inner = (max(own[0], window[0]), min(own[1], window[1]))
-            if inner[1] > inner[0]:
-                hidden = length(near(inner, hidden_by[kind]), inner)
-                counted[f"exposed_{kind}_ns"] += inner[1] - inner[0] - hidden
-        for name in ("all", kind):
-            reached[name] = max(reached.get(name, event["end"]), event["end"])
-        at_once = event["start"] == event["end"] and window[0] <= event["start"] <= window[1]
-        if not at_once and not length([(event["start"], event["end"])], window):
+    for event in activities:
+        at_once = event["start"] == event["end"] and wall[0] <= event["start"] <= wall[1]
+        if not at_once and not length([(event["start"], event["end"])], wall):
             continue
-        counted["activities"] += 1
+        step = steps.at(event["launched_ns"])
+        found[step]["activities"] += 1
         if event["cat"] in KERNEL:
-            counted["kernels"] += 1
-            _count_launch(counted, event, step, called)
+            found[step]["kernels"] += 1
+            _count_launch(found[step], event, step, called)
     return found
 
 
@@ -246,12 +268,14 @@ def _count_launch(
 def median_step(found: Parts, is_whole: bool) -> int | None:
     """Return the median step, or None for a whole recording.
 
-    Of two middle steps, return the shorter.
+    Of two middle steps, return the shorter. A step that fills the pipeline does not count.
     """
     if is_whole:
         return None
     walls = sorted(
-        (sum(by_part.values()), step) for step, by_part in found.items() if step is not None
+        (sum(by_part.values()), step)
+        for step, by_part in found.items()
+        if step is not None and not by_part["fill"]
     )
     return walls[(len(walls) - 1) // 2][1]
 

@@ -51,19 +51,23 @@ def test_a_ranking_of_steps(three, bounds: str, names: list[str]) -> None:
 def test_the_idle_time_of_a_step_is_in_its_ranking(three) -> None:
     query = "SELECT calls, device_ns FROM ranking_of_steps({}) WHERE name = 'bubble'"
     # The gap before each step's kernel counts from the start of the step, the gap after it until
-    # the end of the step.
-    assert ask(three, f"{query} AND level = 'op'", ", 2, 3") == [(2, 20_000 + 60_000 + 20_000)]
-    assert ask(three, f"{query} AND level = 'op'", "") == [(3, 90_000 + 80_000 + 70_000)]
+    # the end of the step. The gap after the last step's kernel is ended by no step.
+    idle_ns = [20_000 + 70_000, 20_000 + 60_000, 20_000 + 50_000]
+    assert ask(three, f"{query} AND level = 'op'", ", 2, 3") == [(2, sum(idle_ns[1:]))]
+    assert ask(three, f"{query} AND level = 'op'", "") == [(4, sum(idle_ns))]
 
 
 def test_the_ranking_of_all_steps_is_the_ranking_of_the_run(store_of_samples) -> None:
     [(run,)] = store_of_samples.sql(
         "SELECT run_id FROM runs WHERE name = 'v100_resnet50_workers0'"
     ).fetchall()
-    columns = "level, rank, device, name, calls, device_ns"
-    of_run = f"SELECT {columns} FROM ranking WHERE run_id = '{run}' ORDER BY ALL"
-    of_steps = f"SELECT {columns} FROM ranking_of_steps('{run}') ORDER BY ALL"
+    columns, work = "level, rank, device, name, calls, device_ns", "name <> 'bubble' ORDER BY ALL"
+    of_run = f"SELECT {columns} FROM ranking WHERE run_id = '{run}' AND {work}"
+    of_steps = f"SELECT {columns} FROM ranking_of_steps('{run}') WHERE {work}"
     assert store_of_samples.sql(of_steps).fetchall() == store_of_samples.sql(of_run).fetchall()
+    idle = f"SELECT DISTINCT device_ns FROM ranking_of_steps('{run}') WHERE name = 'bubble'"
+    totals = f"SELECT bubble_ns FROM run_totals WHERE run_id = '{run}'"
+    assert store_of_samples.sql(idle).fetchall() == store_of_samples.sql(totals).fetchall()
 
 
 def test_shares_of_a_run_do_not_count_other_runs() -> None:
@@ -101,8 +105,9 @@ def test_a_host_ranking_of_steps(three) -> None:
 def test_bubbles_of_steps(three) -> None:
     query = "SELECT cause, sum(bubbles), sum(bubble_ns) FROM bubbles_of_steps({}) GROUP BY cause"
     assert ask(three, query, ", 2, 2") == [("host", 1, 90_000)]
-    assert ask(three, query, "") == [("host", 3, 240_000)]
-    assert ask(three, query, ", 1, 1") == []
+    # With the gap before the first activity, and the gap that ends after the last step.
+    assert ask(three, query, "") == [("host", 4, 20_000 + 90_000 + 80_000 + 70_000)]
+    assert ask(three, query, ", 1, 1") == [("host", 1, 20_000)]
 
 
 @pytest.mark.parametrize("bounds", ["", ", 2, 2", ", 1, 2", ", 7, 9"])

@@ -33,7 +33,7 @@ def test_parts_add_up_to_the_run(sample_store: Path) -> None:
             SELECT totals.run_id, totals.wall_ns, parts.wall_ns
             FROM run_totals AS totals
             INNER JOIN (
-                SELECT run_id, rank, device, sum(wall_end_ns - wall_start_ns) AS wall_ns
+                SELECT run_id, rank, device, sum(end_ns - start_ns) AS wall_ns
                 FROM measured_windows GROUP BY ALL
             ) AS parts
                 ON totals.run_id = parts.run_id
@@ -74,8 +74,8 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
             *launched("second", 120, 140, 10),
         ],
         {
-            0: {"lead": 20, "compute": 30, "idle": 50},
-            1: {"idle": 40, "compute": 10, "tail": 50},
+            0: {"idle": 20 + 50, "compute": 30},
+            1: {"idle": 40 + 50, "compute": 10},
         },
     ),
     "a gap of work launched ahead belongs to its step": (
@@ -85,7 +85,8 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
             *launched("first", 10, 60, 10),
             *launched("second", 40, 75, 10),
         ],
-        {0: {"lead": 60, "compute": 10}, 1: {"idle": 5, "compute": 10}},
+        # In a later step, the device would do the work of the step before until 40.
+        {0: {"fill": 40, "idle": 20, "compute": 10}, 1: {"idle": 5, "compute": 10}},
     ),
     "a step without work has only idle time": (
         [
@@ -96,7 +97,7 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
             *launched("last", 160, 170, 30),
         ],
         {
-            0: {"lead": 20, "compute": 30, "idle": 50},
+            0: {"idle": 20 + 50, "compute": 30},
             1: {"idle": 50},
             2: {"idle": 20, "compute": 30},
         },
@@ -109,9 +110,9 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
             *launched("second", 110, 120, 30),
         ],
         {
-            0: {"lead": 20, "compute": 30, "idle": 10},
+            0: {"idle": 20 + 10, "compute": 30},
             None: {"idle": 15 + 20, "compute": 5},
-            1: {"idle": 20, "compute": 30, "tail": 10},
+            1: {"idle": 20 + 10, "compute": 30},
         },
     ),
     "work ends after its step": (
@@ -121,9 +122,9 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
             *launched("first", 10, 20, 30),
             *launched("second", 120, 140, 80),
         ],
-        {0: {"lead": 20, "compute": 30, "idle": 50}, 1: {"idle": 40, "compute": 80}},
+        {0: {"idle": 20 + 50, "compute": 30}, 1: {"idle": 40, "compute": 80}},
     ),
-    "overlap counts for the later step": (
+    "work of two steps at once counts until the earlier step ends": (
         [
             step(0, 0, 50),
             step(1, 50, 50),
@@ -131,7 +132,21 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
             host("cudaLaunchKernel", "cuda_runtime", 55, 1, {"correlation": 55}),
             kernel("second", 60, 40, stream=9, correlation=55),
         ],
-        {0: {"lead": 20, "compute": 50}, 1: {"compute": 40, "overlap": -10}},
+        {0: {"fill": 20, "compute": 50 + 10, "overlap": -10}, 1: {"compute": 30}},
+    ),
+    "idle time that the step before would hide fills the pipeline": (
+        [
+            *(step(number, 100 * number, 100) for number in range(3)),
+            *launched("a", 10, 15, 5),
+            *launched("b", 50, 60, 90),
+            *launched("c", 110, 150, 100),
+            *launched("d", 210, 250, 100),
+        ],
+        {
+            0: {"fill": 15 + 30, "idle": 10, "compute": 5 + 90},
+            1: {"compute": 100},
+            2: {"compute": 100},
+        },
     ),
 }
 
@@ -172,14 +187,14 @@ def test_metrics_of_steps(small: Relations) -> None:
     found = small.by_rank(
         """
         SELECT
-            rank, step, start_ns - first_ns, dur_ns, work_end_ns - first_ns, wall_ns, busy_ns,
-            idle_ns, kernels, launches, launch_call_ns
+            rank, step, start_ns - first_ns, range_ns, lag_ns, work_start_ns - first_ns,
+            work_end_ns - first_ns, wall_ns, busy_ns, idle_ns, kernels, launches, launch_call_ns
         FROM step_metrics, (SELECT min(start_ns) AS first_ns FROM steps) ORDER BY step
         """
     )
     assert found[list(SMALL).index("work ends after its step")] == [
-        (0, 0, 100_000, 100_000, 100_000, 30_000, 50_000, 1, 1, 1_000),
-        (1, 100_000, 100_000, 220_000, 120_000, 80_000, 40_000, 1, 1, 1_000),
+        (0, 0, 100_000, 0, 0, 100_000, 100_000, 30_000, 70_000, 1, 1, 1_000),
+        (1, 100_000, 100_000, 20_000, 100_000, 220_000, 120_000, 80_000, 40_000, 1, 1, 1_000),
     ]
 
 

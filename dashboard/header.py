@@ -110,8 +110,12 @@ def _steps(entry: Entry, run: str, device: Device, measured: Any) -> Steps:
 def _chips(run: str) -> None:
     """Show the run's id, model, mode, device and time as badges."""
     (row,) = data.rows(select("*", "run_overview", {"run_id": run})).itertuples()
-    when = row.ingested_at if formatting.missing(row.started_at) else row.started_at
-    facts = [row.model, row.mode, row.device_name, formatting.moment(when)]
+    when = (
+        f"added {formatting.moment(row.ingested_at)}"
+        if formatting.missing(row.started_at)
+        else formatting.moment(row.started_at)
+    )
+    facts = [row.model, row.mode, row.device_name, when]
     chips = [
         f":gray-badge[{formatting.literal(str(fact))}]"
         for fact in facts

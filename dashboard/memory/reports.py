@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from dashboard import data
-from dashboard.drawing import tables
+from dashboard.drawing import formatting, tables
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
 from dashboard.widgets import menu
 
 MAX_ROWS = 1_000
+MIN_STEPS = 3  # to see a leak: two steps after the first
 FRAGMENTS = (
     "segments, bytes, active_bytes, inactive_bytes, inactive_percent, stranded_bytes, "
     "rounding_bytes, largest_inactive_bytes"
@@ -136,8 +137,10 @@ def _no_leaks(device: MemoryDevice) -> str:
     """Return the reason why the list of leaks is empty."""
     if not device.has_history or not device.allocations:
         return ""
-    if data.rows(select("step", "memory_steps", device.where(), limit=2)).shape[0] < 2:
-        return "Leaks are unknown, because the recording has fewer than two steps."
+    steps = len(data.rows(select("step", "memory_steps", device.where(), limit=MIN_STEPS)))
+    if steps < MIN_STEPS:
+        found = formatting.counted(steps, "step")
+        return f"Leaks are unknown: it takes {MIN_STEPS} steps to see them, and {found} were found."
     return "No leaks: all memory that was allocated after the first step was freed by the end."
 
 

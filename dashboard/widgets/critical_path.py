@@ -17,14 +17,12 @@ MAX_NAMES = 8
 # Kinds that take the colour of a part with another name.
 LIKE = {"queue": "fill", "thread": "overlap", "unexplained": "unknown"}
 HELP = (
-    "The work that determined the step's length, from the step's start to the end of everything it "
-    "launched. Only changes to this work can make the step shorter."
+    "The work that determined the step's wall time. Only changes to this work can make the step "
+    "shorter."
 )
 GAIN = (
     "Gain: how much earlier the step's work would end if this took no time. It can be less than "
-    "the time on the path, because another path then becomes the longest. The path can be longer "
-    "than the wall time, because it begins with the step on the host, when the device may still "
-    "run work of the previous step."
+    "the time on the path, because another path then becomes the longest."
 )
 NO_BOXES = ["lane", "start", "end", "colour", "text"]
 
@@ -81,10 +79,7 @@ def over_time(view: View) -> None:
     )
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
-    st.caption(
-        "From the step's start on the host to the end of everything it launched: "
-        f"{formatting.duration(whole)}"
-    )
+    st.caption(f"It adds up to the wall time: {formatting.duration(whole)}")
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],

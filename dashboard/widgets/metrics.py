@@ -23,6 +23,8 @@ HELP = {
     "busy": "Time when at least one kernel, copy or memset ran on the device.",
     "host_busy": "Time when at least one operator, or compiled code, ran on the host.",
     "idle": "Time when nothing ran on the device.",
+    "fill": "Idle time at the start of the first step. In a later step, the device would do the "
+    "work of the step before.",
     "host_idle": "Time when no operator ran: the host ran Python or waited.",
     "activities": "Kernels, copies and memsets.",
     "operators": "Calls of outermost operators: those that no other operator called.",
@@ -55,6 +57,9 @@ def busy_and_idle(row: Any, is_host: bool) -> None:
     with_share(busy[0], row.busy_ns, share(row.busy_ns, row.wall_ns), HELP[busy[1]])
     idle = HELP["host_idle" if is_host else "idle"]
     with_share("Idle", row.bubble_ns, share(row.bubble_ns, row.wall_ns), idle)
+    if row.fill_ns:
+        filled = share(row.fill_ns, row.wall_ns)
+        with_share("Pipeline fill", row.fill_ns, filled, HELP["fill"])
 
 
 def of_steps(view: View) -> Any:

@@ -38,9 +38,9 @@ def find_paths(
         for relation, order in zip(relations, ORDERS, strict=True)
     ]
     edges_table, gains_table = sorted(fills)
-    query = f"SELECT path, start_ns, end_ns, is_median, main_lane FROM {steps} ORDER BY path"
+    query = f"SELECT path, start_ns, end_ns, main_lane FROM {steps} ORDER BY path"
     found: list[pa.Table] = []
-    for path, start_ns, end_ns, is_median, main_lane in connection.sql(query).fetchall():
+    for path, start_ns, end_ns, main_lane in connection.sql(query).fetchall():
         nodes = Nodes(start_ns, end_ns, *(rows.of(path) for rows in parts))
         host = read_threads(nodes, main_lane)
         graph = build_graph(nodes, host)
@@ -49,13 +49,11 @@ def find_paths(
         if sum(map(len, found)) >= INSERTED_ROWS:
             _insert(connection, edges_table, found)
             found = []
-        if is_median:
-            labels = labels_of(nodes, host, graph)
-            connection.execute(
-                f"INSERT INTO {gains_table} "
-                "SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5)",
-                [path, *map(list, zip(*gains(graph, edges, labels), strict=True))],
-            )
+        gained = gains(graph, edges, labels_of(nodes, host, graph))
+        connection.execute(
+            f"INSERT INTO {gains_table} SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5)",
+            [path, *map(list, zip(*gained, strict=True))],
+        )
     if found:
         _insert(connection, edges_table, found)
 

@@ -19,11 +19,11 @@ def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray
     none = np.zeros(len(nodes.activity_owners), np.uint64)
     ops = host.ops if host else np.zeros(0, np.int64)
     of_span = {
-        name: np.where(ops == NOBODY, NO_LABEL, nodes.spans[name][ops])
+        name: np.where(ops == NOBODY, NO_LABEL, nodes.spans[name][ops]).astype(np.uint64)
         for name in ("op_label", "module_label")
     }
     of_owners = [
-        np.concatenate([nodes.spans["call_label"], none]),
+        np.concatenate([nodes.spans["call_label"].astype(np.uint64), none]),
         np.concatenate([of_span["op_label"], nodes.activities["op_label"]]),
         np.concatenate([np.zeros_like(ops, np.uint64), nodes.activities["kernel_label"]]),
         np.concatenate([of_span["module_label"], nodes.activities["module_label"]]),

@@ -91,10 +91,12 @@ def _previous(nodes: Nodes) -> Integers:
         by_end = rows[np.argsort(nodes.times[ends[rows]], kind="stable")]
         starts = nodes.activities["start_ns"][rows]
         last = np.searchsorted(nodes.times[ends[by_end]], starts, "right") - 1
-        before = by_end[last]
-        # An activity of length zero ends when it begins: it must not wait for itself.
-        has = (last >= 0) & (before != rows)
-        found[rows[has]] = ends[before[has]]
+        # An activity of length zero ends when it begins, but neither it nor an activity that begins
+        # at the same time waits for it.
+        while np.any(is_later := (last >= 0) & (by_end[last] >= rows)):
+            last[is_later] -= 1
+        has = last >= 0
+        found[rows[has]] = ends[by_end[last[has]]]
     return found
 
 

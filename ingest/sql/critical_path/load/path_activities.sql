@@ -31,5 +31,6 @@ INNER JOIN path_steps
             OR kernels.start_ns = path_steps.end_ns
             AND kernels.step IS NOT DISTINCT FROM path_steps.step
         )
-        AND kernels.start_ns + kernels.dur_ns > path_steps.start_ns
+        -- The first activity of a step may wait for the last one of the step before.
+        AND kernels.start_ns + kernels.dur_ns >= path_steps.start_ns
 LEFT JOIN ops ON kernels.op_id = ops.event_id;

@@ -1,5 +1,5 @@
--- How much earlier a step would end if something on its critical path took no time. Only median
--- steps have rows, and only the names with the most time on the path.
+-- How much earlier a step would end if something on its critical path took no time. Only
+-- the names with the most time on the path have rows.
 -- One row: a kind of interval, or a name, of a step. The `label` of a name is that of `path_spans`
 -- and `path_activities`.
 -- Filled by: find_paths(path_steps, path_spans, path_activities, path_syncs)

@@ -1,6 +1,5 @@
--- The time ranges for which critical paths are found: the steps of each rank, each from the host's
--- start of the step to the end of everything that it launched. In a run without steps, it is the
--- recording.
+-- The time ranges for which critical paths are found: the wall time of each step of each rank. In a
+-- run without steps, it is the recording.
 -- One row: a step of an input file.
 -- Materialised: several relations read it.
 --
@@ -11,7 +10,7 @@ WITH spans AS (
         source_id,
         step,
         bool_or(is_median) AS is_median,
-        min(start_ns) AS start_ns,
+        min(work_start_ns) AS start_ns,
         max(work_end_ns) AS end_ns
     FROM step_metrics
     WHERE start_ns IS NOT NULL

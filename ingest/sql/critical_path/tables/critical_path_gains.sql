@@ -1,5 +1,5 @@
--- How much earlier a median step would end if something on its critical path took no time. The path
--- is found again without it, so it can take another way. Names with little time on the path are
+-- How much earlier a step would end if something on its critical path took no time. The path is
+-- found again without it, so it can take another way. Names with little time on the path are
 -- omitted.
 -- One row: a kind of interval, or a name, on the critical path of a step.
 --

@@ -1,8 +1,6 @@
--- The critical path of each step: what the step waited for, from its start to its end. The rows
--- follow each other without a gap. They add up to the time from the host's start of the step to the
--- end of everything that it launched. If the device lags behind, that is longer than the step's
--- wall time (`step_metrics.wall_ns`), because the path begins while the device still works for the
--- previous step.
+-- The critical path of each step: what the step waited for in its wall time. The rows follow each
+-- other without a gap. They add up to the step's wall time (`step_metrics.wall_ns`); if a rank has
+-- several devices, to the time from the first of their starts to the last of their ends.
 -- One row: an interval of the path of a step.
 -- Materialised: a relation reads it, and its file is written from it.
 --

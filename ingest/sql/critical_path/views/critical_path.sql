@@ -1,7 +1,6 @@
 -- The critical path of a step, in time order: `critical_path(run, of_rank, of_step, of_source)`.
--- `of_step` is null for a recording without steps. The rows add up to the time from the host's
--- start of the step to the end of everything that it launched. If several files of a rank have the
--- step, each has a path, and `of_source` chooses one.
+-- `of_step` is null for a recording without steps. The rows add up to the step's wall
+-- time. If several files of a rank have the step, each has a path, and `of_source` chooses one.
 -- One row: an interval of the path.
 --
 -- source_id  the input file

@@ -16,9 +16,8 @@
 -- stretches   number of intervals on the path
 -- on_path_ns  time on the path, ns
 -- percent     share of the path, 0 to 100
--- gain_ns     how much earlier the step's work would end if this took no time, ns; known only in
---             median steps, for all kinds and for the 8 names of a level with the most time on the
---             path
+-- gain_ns     how much earlier the step's work would end if this took no time, ns; known for all
+--             kinds, and for the 8 names of a level with the most time on the path
 WITH
 named AS (
     SELECT

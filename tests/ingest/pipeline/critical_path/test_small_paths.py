@@ -52,7 +52,6 @@ CONSECUTIVE: dict[str, tuple[list[Event], list[tuple[Any, ...]]]] = {
             (0, "host", LAUNCH, 10, 2),
             (0, "launch", "A", 12, 8),
             (0, "compute", "A", 20, 130),
-            (1, "compute", "A", 100, 50),
             (1, "queue", "B", 150, 2),
             (1, "compute", "B", 152, 108),
         ],
@@ -73,18 +72,6 @@ CONSECUTIVE: dict[str, tuple[list[Event], list[tuple[Any, ...]]]] = {
         )
         for own, other in ((7, 8), (8, 7))
     },
-    "a kernel launched in the previous step waits from the start": (
-        [
-            *(step(0, 100), call(90, 92, 1), on_device("A", 120, 180, 1)),
-            *(step(100, 200, 1), call(110, 112, 2), on_device("B", 182, 260, 2)),
-        ],
-        [
-            (1, "launch", "A", 100, 20),
-            (1, "compute", "A", 120, 60),
-            (1, "queue", "B", 180, 2),
-            (1, "compute", "B", 182, 78),
-        ],
-    ),
 }
 
 
@@ -138,6 +125,15 @@ GAINS: dict[str, tuple[list[Event], Gains]] = {
             on_device("B", 86, 186, 3),
         ],
         {("op", "slow"): (65, 45)},
+    ),
+    # Without the operator, C follows the copy of length zero, which follows A.
+    "an activity of length zero does not break the order of its stream": (
+        [
+            *(STEP, call(10, 12, 1), on_device("A", 20, 80, 1), op("slow", 15, 85)),
+            *(call(85, 87, 2), on_device("Memcpy", 90, 90, 2)),
+            *(call(87, 88, 3), on_device("C", 91, 151, 3)),
+        ],
+        {("op", "slow"): (70, 9)},  # C begins 2 µs after A
     ),
     # Without the kernel, the host continues earlier, and its work is as long as the step.
     "a wait has no gain if the host takes as long": (

@@ -83,7 +83,7 @@ SETTINGS = (
     Rule("password in a URL", "://", r"://[^/\s:@\"']{0,100}:([^/\s\"']+)@", None, PLACEHOLDER),
     Rule(
         "token in a URL", "://", r"(?:ftp|git|https?|ssh)://([^/\s:@\"'\\]{8,})@",
-        3.0, r"[A-Za-z._-]+[0-9]{0,4}|.*%40.*",
+        2.5, r"[A-Za-z._-]+[0-9]{0,4}|.*%40.*",
     ),
     Rule(
         "webhook", "hook qyapi", r"(?:hooks\.slack\.com/(?:services|triggers|workflows)"

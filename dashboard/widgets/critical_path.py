@@ -79,7 +79,7 @@ def over_time(view: View) -> None:
     )
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
-    st.caption(f"It adds up to the wall time: {formatting.duration(whole)}")
+    st.caption(f"The path takes {formatting.duration(whole)}.")
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],

@@ -11,8 +11,8 @@ from ingest.sql import loader
 class Part(NamedTuple):
     """A part of a step's time.
 
-    `is_idle` is None for the time before the first activity and after the last one. `label` is the
-    part's name in charts, `text` its meaning, and `remedy` advice on how to reduce it.
+    `is_idle` is None for the pipeline fill. `label` is the part's name in charts, `text` its
+    meaning, and `remedy` advice on how to reduce it.
     """
 
     name: str

@@ -40,6 +40,7 @@ def find_paths(
     edges_table, gains_table = sorted(fills)
     query = f"SELECT path, start_ns, end_ns, main_lane FROM {steps} ORDER BY path"
     found: list[pa.Table] = []
+    gained: list[tuple[int, str, str | None, int, int]] = []
     for path, start_ns, end_ns, main_lane in connection.sql(query).fetchall():
         nodes = Nodes(start_ns, end_ns, *(rows.of(path) for rows in parts))
         host = read_threads(nodes, main_lane)
@@ -49,13 +50,15 @@ def find_paths(
         if sum(map(len, found)) >= INSERTED_ROWS:
             _insert(connection, edges_table, found)
             found = []
-        gained = gains(graph, edges, labels_of(nodes, host, graph))
-        connection.execute(
-            f"INSERT INTO {gains_table} SELECT $1, unnest($2), unnest($3), unnest($4), unnest($5)",
-            [path, *map(list, zip(*gained, strict=True))],
-        )
+        gained += [(path, *row) for row in gains(graph, edges, labels_of(nodes, host, graph))]
     if found:
         _insert(connection, edges_table, found)
+    if gained:
+        connection.execute(
+            f"INSERT INTO {gains_table} SELECT unnest($1), unnest($2), unnest($3), unnest($4), "
+            "unnest($5)",
+            [list(column) for column in zip(*gained, strict=True)],
+        )
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, found: list[pa.Table]) -> None:

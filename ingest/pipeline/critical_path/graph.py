@@ -24,7 +24,7 @@ class Kind(IntEnum):
     COMMUNICATION = 0
     COMPUTE = 1
     COPY = 2
-    HOST = 3  # a span's own time, or Python between operators; in some spans, the last two kinds
+    HOST = 3  # a span's own time, or Python between operators, without the last two kinds
     LAUNCH = 4  # from a call to the start of the activity that it launched
     QUEUE = 5  # between two activities of a stream
     DEPENDENCY = 6  # from the end of an activity to the start of one on another stream

@@ -11,12 +11,14 @@ WITH causes AS (
     SELECT
         lane,
         start_ns,
-        if(is_compilation(name), 2, 1) AS cause,
-        max(end_ns) OVER (PARTITION BY lane ORDER BY start_ns) AS end_ns
+        -- The cause that ends last is around the others.
+        arg_max(if(is_compilation(name), 2, 1), end_ns) OVER so_far AS cause,
+        max(end_ns) OVER so_far AS end_ns
     FROM complete
     WHERE
         category IN ('cpu_op', 'user_annotation')
         AND (is_data_loader(name) OR is_compilation(name))
+    WINDOW so_far AS (PARTITION BY lane ORDER BY start_ns)
 )
 
 SELECT

@@ -13,7 +13,7 @@ WITH spans AS (
         min(work_start_ns) AS start_ns,
         max(work_end_ns) AS end_ns
     FROM step_metrics
-    WHERE start_ns IS NOT NULL
+    WHERE work_end_ns > work_start_ns
     GROUP BY source_id, step
 )
 

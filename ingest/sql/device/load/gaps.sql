@@ -48,7 +48,7 @@ neighbours AS (
     ANTI JOIN device_islands AS islands
         ON
             unused.source_id = islands.source_id
-            AND unused.device = islands.device
+            AND unused.device IS NOT DISTINCT FROM islands.device
             AND islands.class = 'all'
     WHERE unused.measure = 'device'
 ),
@@ -62,7 +62,7 @@ edges AS (
     LEFT JOIN work_windows AS measured
         ON
             neighbours.source_id = measured.source_id
-            AND neighbours.device = measured.device
+            AND neighbours.device IS NOT DISTINCT FROM measured.device
     WHERE before_kernel_id IS NULL OR after_kernel_id IS NULL
 ),
 

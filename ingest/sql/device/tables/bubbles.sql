@@ -1,6 +1,7 @@
 -- Idle gaps of a device, each with its cause and what the host did during it.
 -- One row: a gap between device activities, over all streams; or the time before a device's first
--- activity or after its last one, from the start of the recording to its end.
+-- activity or after its last one, from the start of the recording to its end. If only other files
+-- of the rank use the device, it is the whole recording.
 -- Materialised in small runs: planning it takes longer than reading its rows.
 --
 -- run_id            the run
@@ -10,7 +11,7 @@
 -- start_ns          Unix time at which the device became idle, ns
 -- dur_ns            duration of the gap, ns
 -- is_edge           whether it is before the device's first activity or after its last one; such a
---                   gap has two rows if the measured time begins or ends in it
+--                   gap is cut where the measured time begins and ends
 -- before_kernel     name of the activity before the gap; null before the first activity
 -- after_kernel      name of the activity after the gap; null after the last activity
 -- before_kernel_id  the activity before the gap (`kernels.event_id`)

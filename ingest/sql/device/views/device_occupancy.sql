@@ -1,6 +1,6 @@
 -- What a device did over time, in equal intervals, for timelines that zoom: `device_occupancy(run,
 -- of_rank, of_device, since_ns, until_ns, bins)`, with times in Unix ns. The parts of an interval
--- do not overlap. Between the first and last activity of the device, they add up to the interval.
+-- do not overlap. Within the recording, they add up to the interval.
 -- One row: a part of one interval.
 --
 -- bin       number of the interval, from 0

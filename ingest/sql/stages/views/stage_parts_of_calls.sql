@@ -10,7 +10,7 @@
 -- stage        stage of the call; null at level `call`
 -- block_class  at level `block`, the class of the blocks; null for time outside blocks
 -- part         name of the part, as in `parts`
--- is_idle      whether it is a cause of idle time; null for `lead` and `tail`
+-- is_idle      whether it is a cause of idle time
 -- ordinal      order in which to show the parts, from 1
 -- ns           time, ns; negative for an overlap
 SELECT

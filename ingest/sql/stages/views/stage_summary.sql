@@ -22,8 +22,7 @@
 -- wall_ns      time on the device, ns
 -- percent      share of the wall time of the call, 0 to 100
 -- busy_ns      part of `wall_ns` in which the device was busy, or the host in a run without one, ns
--- idle_ns      idle time between activities, ns
--- waiting_ns   time before the first activity of the call and after the last, ns
+-- idle_ns      idle time, ns
 -- peak_bytes   peak of memory in use during it, as in `stages`, bytes; null if not recorded
 WITH
 medians AS (
@@ -40,8 +39,7 @@ cells AS (
         part.block_class,
         part.ns AS wall_ns,
         if(NOT part.is_idle, part.ns, 0) AS busy_ns,
-        if(part.is_idle, part.ns, 0) AS idle_ns,
-        if(part.is_idle IS NULL, part.ns, 0) AS waiting_ns
+        if(part.is_idle, part.ns, 0) AS idle_ns
     FROM medians
     INNER JOIN stage_parts AS part
         ON
@@ -87,7 +85,6 @@ sums AS (
         sum(wall_ns)::BIGINT AS wall_ns,
         sum(busy_ns)::BIGINT AS busy_ns,
         sum(idle_ns)::BIGINT AS idle_ns,
-        sum(waiting_ns)::BIGINT AS waiting_ns,
         max(peak_bytes) AS peak_bytes
     FROM cells
     GROUP BY GROUPING SETS (
@@ -120,7 +117,6 @@ SELECT
     100.0 * coalesce(sums.wall_ns, 0) / nullif(medians.wall_ns, 0) AS percent,
     coalesce(sums.busy_ns, 0) AS busy_ns,
     coalesce(sums.idle_ns, 0) AS idle_ns,
-    coalesce(sums.waiting_ns, 0) AS waiting_ns,
     sums.peak_bytes
 FROM sums
 INNER JOIN medians

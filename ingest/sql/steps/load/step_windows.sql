@@ -8,7 +8,7 @@
 -- a step has ended before that, its window is empty.
 --
 -- `is_step` is false for time between steps. `is_active` is whether the step launched something,
--- and `end_ns` the end of the step and of what it launched.
+-- `range_end_ns` the end of the step on the host, and `end_ns` also of what it launched.
 WITH
 reached AS (
     SELECT source_id, device, step, max(end_ns) AS end_ns
@@ -32,7 +32,7 @@ ends AS (
     LEFT JOIN reached
         ON
             measured.source_id = reached.source_id
-            AND measured.device = reached.device
+            AND measured.device IS NOT DISTINCT FROM reached.device
             AND steps.step IS NOT DISTINCT FROM reached.step
     WHERE measured.measure = 'device'
 ),
@@ -54,6 +54,7 @@ SELECT
     TRUE AS is_step,
     is_active,
     start_ns,
+    start_ns + dur_ns AS range_end_ns,
     end_ns,
     if(before_ns IS NULL, first_ns, greatest(start_ns, before_ns)) AS from_ns,
     greatest(end_ns, from_ns) AS until_ns
@@ -66,6 +67,7 @@ SELECT
     FALSE AS is_step,
     FALSE AS is_active,
     NULL AS start_ns,
+    NULL AS range_end_ns,
     NULL AS end_ns,
     before_ns AS from_ns,
     start_ns AS until_ns

@@ -9,7 +9,7 @@ activity_windows AS (
     GROUP BY source_id, device
 ),
 
-recorded AS (
+step_ranges AS (
     SELECT
         source_id,
         rank,
@@ -31,18 +31,18 @@ rank_devices AS (
 )
 
 SELECT
-    recorded.source_id,
-    recorded.rank,
+    step_ranges.source_id,
+    step_ranges.rank,
     rank_devices.device,
     rank_devices.measure,
-    recorded.steps_from,
-    recorded.step_name,
-    recorded.steps,
-    least(recorded.start_ns, activity_windows.start_ns) AS start_ns,
-    greatest(recorded.end_ns, activity_windows.end_ns) AS end_ns
-FROM recorded
-INNER JOIN rank_devices ON recorded.rank = rank_devices.rank
+    step_ranges.steps_from,
+    step_ranges.step_name,
+    step_ranges.steps,
+    least(step_ranges.start_ns, activity_windows.start_ns) AS start_ns,
+    greatest(step_ranges.end_ns, activity_windows.end_ns) AS end_ns
+FROM step_ranges
+INNER JOIN rank_devices ON step_ranges.rank = rank_devices.rank
 LEFT JOIN activity_windows
     ON
-        recorded.source_id = activity_windows.source_id
+        step_ranges.source_id = activity_windows.source_id
         AND rank_devices.device IS NOT DISTINCT FROM activity_windows.device;

@@ -27,7 +27,7 @@
 --                           such a step is not compared with other steps
 -- busy_ns                   time in which the device was busy, or the host of a run without a
 --                           device, ns
--- idle_ns                   idle time between activities, ns
+-- idle_ns                   idle time, ns
 -- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
 -- bubbles                   number of gaps; a gap counts in the step of the activity that ended it
@@ -175,7 +175,7 @@ LEFT JOIN step_windows AS windows
     ON
         windows.is_step
         AND times.source_id = windows.source_id
-        AND times.device = windows.device
+        AND times.device IS NOT DISTINCT FROM windows.device
         AND times.step IS NOT DISTINCT FROM windows.step
 LEFT JOIN gaps
     ON

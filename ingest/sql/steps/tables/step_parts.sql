@@ -33,17 +33,18 @@ working_steps AS (
     SELECT
         *,
         lead(start_ns) OVER in_time AS next_start_ns,
+        greatest(range_end_ns, next_start_ns) AS lag_from_ns,
         row_number() OVER in_time AS ordinal
     FROM step_windows
     WHERE is_step AND until_ns > from_ns
-    WINDOW in_time AS (PARTITION BY source_id, device ORDER BY start_ns)
+    WINDOW in_time AS (PARTITION BY source_id, device ORDER BY from_ns)
 ),
 
 -- The device does the work of the first step until `until_ns`, while the host is in the next step.
 fills AS (
-    SELECT source_id, device, step, from_ns + until_ns - next_start_ns AS end_ns
+    SELECT source_id, device, step, from_ns + until_ns - lag_from_ns AS end_ns
     FROM working_steps
-    WHERE ordinal = 1 AND is_active AND until_ns > next_start_ns
+    WHERE ordinal = 1 AND is_active AND next_start_ns IS NOT NULL AND until_ns > lag_from_ns
 ),
 
 idle AS (
@@ -60,7 +61,7 @@ idle AS (
     LEFT JOIN fills
         ON
             gap.source_id = fills.source_id
-            AND gap.device = fills.device
+            AND gap.device IS NOT DISTINCT FROM fills.device
             AND gap.in_step = fills.step
 ),
 

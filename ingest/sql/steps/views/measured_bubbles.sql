@@ -1,5 +1,5 @@
--- The gaps of a device that count in `run_totals`: those in its measured steps.
--- One row: a gap, as in `bubbles`.
+-- The gaps of a device that count in `run_totals`: those in its measured time.
+-- One row: a gap, as in `bubbles`, cut where the measured time begins and ends.
 --
 -- run_id           the run
 -- rank             rank of the process
@@ -20,8 +20,9 @@ SELECT
     gap.run_id,
     gap.rank,
     gap.device,
-    gap.start_ns,
-    gap.dur_ns,
+    greatest(gap.start_ns, measured.start_ns) AS start_ns,
+    least(gap.start_ns + gap.dur_ns, measured.end_ns)
+    - greatest(gap.start_ns, measured.start_ns) AS dur_ns,
     gap.cause,
     gap.before_kernel,
     gap.after_kernel_id,

@@ -23,7 +23,7 @@ STEPS = """
             max(work_end_ns) - min(work_start_ns) AS ns,
             bool_or(is_median) AS is_median
         FROM step_metrics
-        WHERE start_ns IS NOT NULL
+        WHERE work_end_ns > work_start_ns
         GROUP BY run_id, source_id, rank, step
     )
 """

@@ -342,7 +342,7 @@ def wrong_sums(connection: Relations) -> list[Any]:
                 if(level = 'block', stage, level) AS whole,
                 sum(wall_ns) AS wall_ns,
                 sum(host_ns) AS host_ns,
-                sum(busy_ns + idle_ns + waiting_ns) AS all_ns
+                sum(busy_ns + idle_ns) AS all_ns
             FROM stage_summary GROUP BY ALL
         ), wholes AS (
             SELECT call, device, 'block' AS level, stage AS whole, wall_ns, host_ns

@@ -111,8 +111,11 @@ def _fill(windows: list[tuple[int | None, Interval]], active: set[int | None], s
     in_order = [(number, window) for number, window in in_order if window[1] > window[0]]
     if len(in_order) < 2 or in_order[0][0] not in active:
         return 0
-    (_, (since, until)), (following, _) = in_order[:2]
-    return since + max(until - steps.numbered[following][0], 0)
+    (first, (since, until)), (following, _) = in_order[:2]
+    assert first is not None
+    assert following is not None
+    begun = max(steps.numbered[first][1], steps.numbered[following][0])
+    return since + max(until - begun, 0)
 
 
 def _device(activities: list[Event], steps: Steps) -> Parts:

@@ -105,8 +105,8 @@ def test_a_host_ranking_of_steps(three) -> None:
 def test_bubbles_of_steps(three) -> None:
     query = "SELECT cause, sum(bubbles), sum(bubble_ns) FROM bubbles_of_steps({}) GROUP BY cause"
     assert ask(three, query, ", 2, 2") == [("host", 1, 90_000)]
-    # With the gap before the first activity, and the gap that ends after the last step.
-    assert ask(three, query, "") == [("host", 4, 20_000 + 90_000 + 80_000 + 70_000)]
+    # With the gap before the first activity, and the part in the last step of the gap after it.
+    assert ask(three, query, "") == [("host", 4, 20_000 + 90_000 + 80_000 + 50_000)]
     assert ask(three, query, ", 1, 1") == [("host", 1, 20_000)]
 
 

@@ -134,6 +134,14 @@ SMALL: dict[str, tuple[list[Event], dict[int | None, dict[str, int]]]] = {
         ],
         {0: {"fill": 20, "compute": 50 + 10, "overlap": -10}, 1: {"compute": 30}},
     ),
+    "an inner step does not follow the step around it": (
+        [
+            *(step(0, 0, 100), step(7, 10, 10)),
+            *launched("outer", 5, 20, 90),
+            *launched("inner", 15, 110, 5),
+        ],
+        {0: {"fill": 10, "idle": 10, "compute": 90}, 7: {"compute": 5}},
+    ),
     "idle time that the step before would hide fills the pipeline": (
         [
             *(step(number, 100 * number, 100) for number in range(3)),
@@ -171,6 +179,13 @@ def in_us(parts: dict[int | None, Counter[str]]) -> dict[int | None, dict[str, i
         number: {part: ns // 1000 for part, ns in by_part.items()}
         for number, by_part in parts_in_python.nonzero(parts).items()
     }
+
+
+def test_a_device_without_a_number_has_parts() -> None:
+    call, activity = launched("k", 10, 20, 30)
+    del activity["args"]["device"]
+    [(device, parts)] = found_in(built([step(0, 0, 100), call, {**activity, "pid": "GPU"}])).items()
+    assert (device, in_us(parts)) == (None, {0: {"idle": 70, "compute": 30}})
 
 
 def test_every_step_has_every_part(small: Relations) -> None:

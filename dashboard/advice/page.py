@@ -19,10 +19,11 @@ from dashboard.widgets import (
 from dashboard.widgets.view import View
 
 EXPLAINED = (
-    "Each value is an upper bound. Bounds that assume the device's peak rate come last, because no "
-    "real kernel reaches it. Idle time counts in one piece of advice only. Kernel time can count "
-    "in two, so the values do not add up. All shares on this page are of the wall time of the "
-    "steps shown."
+    "Each value is an upper bound. They are in the order of their gains on the critical path, or "
+    "of the bounds if they have no gain. Bounds that assume the device's peak rate come last, "
+    "because no real kernel reaches it. Idle time counts in one piece of advice only. Kernel time "
+    "can count in two, so the values do not add up. All shares on this page are of the wall time "
+    "of the steps shown."
 )
 
 
@@ -62,7 +63,7 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
                 f"At most: {advice_kinds.KINDS[first['kind']].short}",
                 first["bound_ns"],
                 metrics.share(first["bound_ns"], measured.wall_ns),
-                "The most time that a single piece of advice can save.",
+                "The most time that the first piece of advice can save.",
             )
 
 
@@ -71,12 +72,12 @@ def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
     kinds = [advice_kinds.KINDS[kind] for kind in pieces["kind"]]
     titles = [advice_kinds.title(kind, is_host) for kind in pieces["kind"]]
     tables.show(
-        pieces[["kind", "bound_ns", "percent"]].assign(kind=titles),
+        pieces[["kind", "bound_ns", "percent", "gain_ns"]].assign(kind=titles),
         "advice_of_steps",
         key="advice",
         bars=["bound_ns"],
         colours=[colours.of(kind.colour) for kind in kinds],
-        labels={"kind": "what", "bound_ns": "at most", "percent": "share"},
+        labels={"kind": "what", "bound_ns": "at most", "percent": "share", "gain_ns": "gain"},
     )
     st.caption(EXPLAINED)
 

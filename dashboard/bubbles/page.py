@@ -7,7 +7,7 @@ import ingest
 from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import Query
+from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, split, timeline
 from dashboard.widgets.view import View
 
@@ -60,12 +60,14 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
         selected=[names.index(cause)] if cause in names else [],
     )
     hint = "" if view.is_host else "Click a cause to see only its gaps, and how to reduce them."
-    st.caption(_remedy(names[rows[0]]) if rows else hint)
+    st.caption(_remedy(view, names[rows[0]]) if rows else hint)
     chosen = names[rows[0]] if rows else None
     run_picker.remember("cause", chosen)
     return chosen
 
 
-def _remedy(cause: str) -> str:
-    part = next(part for part in ingest.parts() if part.name == cause)
-    return f"To reduce **{cause}**: {part.remedy}" if part.remedy else ""
+def _remedy(view: View, cause: str) -> str:
+    """Return what the run can still try against a cause."""
+    query = select("remedy", "run_remedies", {"run_id": view.run, "cause": cause})
+    found = [row.remedy for row in data.rows(query).itertuples() if row.remedy]
+    return f"To reduce **{cause}**: {formatting.literal(found[0])}" if found else ""

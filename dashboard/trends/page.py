@@ -69,7 +69,8 @@ def _unsteady(frame: pd.DataFrame) -> None:
     if found := len(median_step.unsteady(runs)):
         st.caption(
             f"Each point is the median step of a run. It may not be typical in {found:,} of "
-            f"{len(runs):,} runs: their steps vary by more than 10%, or there are fewer than three."
+            f"{len(runs):,} runs: their steps vary by more than 10%, or fewer than three can be "
+            "compared."
         )
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from dashboard.query import Query, select
 from dashboard.widgets.view import View
 
-ORDER = "is_reachable DESC, bound_ns DESC, kind"  # the best first
+# The best first. The gain on the critical path is closer to the truth than the bound.
+ORDER = "is_reachable DESC, coalesce(gain_ns, bound_ns) DESC, bound_ns DESC, kind"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,17 @@ KINDS = {
             "device_ns DESC, op",
         ),
     ),
+    "unfused_attention": Kind(
+        "Attention as separate operators",
+        "attention",
+        "compute",
+        (
+            "unfused_attentions",
+            "op",
+            "sum(device_ns)::BIGINT AS device_ns, sum(calls)::BIGINT AS calls",
+            "device_ns DESC, op",
+        ),
+    ),
 }
 
 
@@ -85,7 +97,7 @@ def title(kind: str, on_host: bool) -> str:
 
 def pieces(view: View) -> Query:
     """Return the query for advice on the view's steps, best first."""
-    columns = "kind, bound_ns, is_reachable, percent, finding, remedy, cause, kernel, op"
+    columns = "kind, bound_ns, gain_ns, is_reachable, percent, finding, remedy, cause, kernel, op"
     if view.is_median:  # faster, because the store has an index of it
         return select(columns, "advice", view.where(), order_by=ORDER)
     return _of_steps(columns, view, is_advice=True, order_by=ORDER)
@@ -94,7 +106,7 @@ def pieces(view: View) -> Query:
 def others(view: View) -> Query:
     """Return the query for checks of the view's steps without advice."""
     columns = "kind, bound_ns, percent, unknown_reason"
-    order = "unknown_reason IS NOT NULL, bound_ns DESC, kind"
+    order = f"unknown_reason IS NOT NULL, {ORDER}"
     return _of_steps(columns, view, is_advice=False, order_by=order)
 
 

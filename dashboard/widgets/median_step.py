@@ -33,8 +33,7 @@ def described(metrics: Any) -> str:
     found = f"{formatting.counted(int(metrics.steps), 'step')}{FOUND[metrics.steps_from]}{named}"
     if metrics.steps == 1:
         return found
-    times = " to ".join(map(formatting.duration, (metrics.q1_wall_ns, metrics.q3_wall_ns)))
-    return f"{found}, median step {int(metrics.step)}, middle half {times}"
+    return f"{found}, median step {int(metrics.step)}, middle half {_middle_half(metrics)}"
 
 
 def unsteady(runs: Sequence[str]) -> list[str]:
@@ -46,9 +45,17 @@ def unsteady(runs: Sequence[str]) -> list[str]:
 
 def warn(run: str) -> None:
     """Warn if the run's median step may not be typical."""
-    if unsteady([run]):
+    where: dict[str, Value] = {"run_id": run, "is_slowest": True, "is_steady": False}
+    columns = "compared_steps, q1_wall_ns, q3_wall_ns"
+    for row in data.rows(select(columns, "run_metrics", where)).itertuples():
+        why = "it is the only one"
+        if row.compared_steps > 1:
+            why = f"of {row.compared_steps:,} steps, the middle half takes {_middle_half(row)}"
         st.warning(
-            f"The median step of **{formatting.literal(run)}** may not be typical: its steps vary "
-            "by more than 10%, or there are fewer than three.",
+            f"The median step of **{formatting.literal(run)}** may not be typical: {why}.",
             icon=":material/balance:",
         )
+
+
+def _middle_half(metrics: Any) -> str:
+    return " to ".join(map(formatting.duration, (metrics.q1_wall_ns, metrics.q3_wall_ns)))

@@ -77,7 +77,7 @@ class Zoom:
 
 
 TIME = Zoom("from", "to", shortest=24)  # timelines of all pages except Timeline: ns
-TRACE = Zoom("since", "until", shortest=24)  # page Timeline: ns since the first event
+TRACE = Zoom("since", "until", shortest=24)  # page Timeline: ns since the start of the recording
 EVENT = "event"  # page Timeline: start and length of the selected event in ns, for example `12-3`
 BESIDE = "beside"  # page Timeline: another run, and its step
 GAP = "gap"  # start of the selected gap, in ns since the start of the recording

@@ -26,7 +26,7 @@ class Part(NamedTuple):
 def parts() -> tuple[Part, ...]:
     """Return all parts, in display order."""
     with duckdb.connect() as connection:
-        for name in ("step_part_rules", "parts"):
+        for name in ("step_part_rules", "remedy_text", "parts"):
             connection.execute(loader.files()[name].statement)
         rows = connection.execute(
             "SELECT part, label, is_idle, text, remedy FROM parts ORDER BY ordinal"

@@ -24,7 +24,7 @@ RULE = """,
         'is_of_host': TRUE,
         'is_idle': TRUE,
         'text': 'As host, and the host wrote a log.',
-        'remedy': 'Log less.',
+        'remedies': [{ 'text': 'Log less.', 'unless': [] }],
         'applies': is_late AND is_waiting IS NOT TRUE
     },
     {

@@ -25,7 +25,7 @@ def advice_of(
         with ingest.connect(shown_store) as connection:
             found: duckdb.DuckDBPyConnection = connection.execute(
                 "SELECT * FROM advice WHERE run_id = ? AND is_slowest "
-                "ORDER BY is_reachable DESC, bound_ns DESC, kind",
+                "ORDER BY is_reachable DESC, coalesce(gain_ns, bound_ns) DESC, kind",
                 [run_of(name)],
             )
             return list(found.df().to_dict("records"))
@@ -62,7 +62,8 @@ def test_other_checks_are_listed(app, shown_store, run_of):
     page.session_state["advice-others"] = True
     *_, others = tables(page.run())
     assert set(others["kind"]) == {
-        KINDS[kind].title for kind in ("blocking", "recompiled", "exposed_communication")
+        KINDS[kind].title
+        for kind in ("blocking", "recompiled", "exposed_communication", "unfused_attention")
     }
 
 
@@ -86,7 +87,7 @@ def test_the_page_shows_the_picked_steps(app, shown_store, run_of):
     with ingest.connect(shown_store) as connection:
         expected = connection.execute(
             "SELECT bound_ns, finding FROM advice_of_steps(?, 7, 9) WHERE is_advice "
-            "ORDER BY is_reachable DESC, bound_ns DESC",
+            "ORDER BY is_reachable DESC, coalesce(gain_ns, bound_ns) DESC, kind",
             [run],
         ).fetchall()
         ((wall,),) = connection.execute(

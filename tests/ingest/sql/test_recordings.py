@@ -22,6 +22,7 @@ EMPTY = {
     "stages",
     "sweep_results",
     "sweep_variants",
+    "unfused_attentions",
     "waits",
 }
 

@@ -4,17 +4,21 @@
 -- One row: a piece of advice, for a device of a rank of a run; without a device, for a rank's host.
 -- Start here: What could make a run faster, and by how much at most?
 --
--- Each bound is an upper bound. Idle time counts in only one piece of advice, but the time of a
--- kernel can count in two. The bounds therefore do not add up.
+-- Each bound is an upper bound, and at least the gain of such work on the step's critical path.
+-- Idle time counts in only one piece of advice, but the time of a kernel can count in two, and work
+-- on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
 -- run_id        the run
 -- rank          rank of the process
 -- device        number of the device; null if the host is measured
 -- is_slowest    whether this device has the longest wall time of the run
 -- kind          kind of advice, as in `advice_checks`: host_bound, small_kernels, recompiled,
---               blocking, dataloader, exposed_communication, exposed_copy or float_matmul
+--               blocking, dataloader, exposed_communication, exposed_copy, float_matmul or
+--               unfused_attention
 -- bound_ns      upper bound of the time that the advice can save in the median step, ns
 -- idle_ns       idle time in the bound, which no other advice counts, ns
+-- gain_ns       how much earlier the work would end if such work or waits on the critical
+--               path took no time, ns (`critical_path_gains`); null if the path has none
 -- is_reachable  whether the bound can be reached; false if it assumes the device's peak rate, which
 --               real kernels do not reach
 -- percent       bound in percent of the wall time of the median step, 0 to 100

@@ -2,9 +2,10 @@
 -- saved in the median step, or why the bound is unknown.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
--- Each bound is an upper bound. Idle time counts once, in the kind of advice for the cause of the
--- gap; idle time of cause `launch` counts in `small_kernels`. The time of a kernel can count in two
--- kinds. The bounds therefore do not add up.
+-- Each bound is an upper bound, and at least the gain of such work on the step's critical path
+-- (`critical_path_gains`). Idle time counts once, in the kind of advice for the cause of the gap;
+-- idle time of cause `launch` counts in `small_kernels`. The time of a kernel can count in two
+-- kinds, and work on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
 -- run_id          the run
 -- rank            rank of the process
@@ -19,10 +20,13 @@
 --                 `short_kernels`. exposed_communication, exposed_copy: communication or copies
 --                 while nothing else ran. float_matmul: matrix multiplications and convolutions of
 --                 float32 inputs on a device with tensor cores, as in `float_matmuls`, minus their
---                 time at the peak rate of half precision
+--                 time at the peak rate of half precision. unfused_attention: the two matrix
+--                 multiplications and the softmax of attentions, as in `unfused_attentions`
 -- bound_ns        upper bound of the time that the advice can save in the median step, ns; null if
 --                 unknown
 -- idle_ns         idle time in the bound, which no other kind counts, ns
+-- gain_ns         how much earlier the work would end if such work or waits on the critical
+--                 path took no time, ns (`critical_path_gains`); null if the path has none
 -- is_reachable    whether the bound can be reached; false if it assumes the device's peak rate,
 --                 which real kernels do not reach
 -- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs

@@ -2,7 +2,7 @@
 -- each step.
 -- One row: a kind of advice in a step of a device of a rank, or of its host. Kinds about kernels,
 -- operators or lines of code have a row for each name.
--- Stored: it reads seven tables of each run.
+-- Stored: it reads nine tables of each run.
 --
 -- run_id     the run
 -- rank       rank of the process
@@ -20,6 +20,8 @@
 -- idle_ns    idle time that counts in this kind, ns
 -- late_ns    idle time before the kernels of the row that counts in `host_bound`, ns
 -- named_ns   time by which the names are ranked, ns
+-- gain_ns    how much earlier the step would end without the kind of interval on its critical path
+--            that is like the kind of advice, ns (`critical_path_gains`)
 SELECT
     run_id,
     rank,
@@ -32,7 +34,8 @@ SELECT
     device_ns AS work_ns,
     launch_idle_ns AS idle_ns,
     host_idle_ns AS late_ns,
-    device_ns + launch_idle_ns AS named_ns
+    device_ns + launch_idle_ns AS named_ns,
+    NULL AS gain_ns
 FROM short_kernels
 UNION ALL
 SELECT
@@ -47,8 +50,25 @@ SELECT
     device_ns AS work_ns,
     NULL AS idle_ns,
     NULL AS late_ns,
-    device_ns AS named_ns
+    device_ns AS named_ns,
+    NULL AS gain_ns
 FROM float_matmuls
+UNION ALL
+SELECT
+    run_id,
+    rank,
+    device,
+    step,
+    is_median,
+    'unfused_attention' AS kind,
+    op AS name,
+    attentions AS calls,
+    device_ns AS work_ns,
+    NULL AS idle_ns,
+    NULL AS late_ns,
+    device_ns AS named_ns,
+    NULL AS gain_ns
+FROM unfused_attentions
 UNION ALL
 SELECT
     run_id,
@@ -62,7 +82,8 @@ SELECT
     NULL AS work_ns,
     NULL AS idle_ns,
     NULL AS late_ns,
-    sum(inside_ns)::BIGINT AS named_ns
+    sum(inside_ns)::BIGINT AS named_ns,
+    NULL AS gain_ns
 FROM measured_kernels
 WHERE class <> 'compute'
 GROUP BY run_id, rank, device, step, is_median, class, name
@@ -79,7 +100,8 @@ SELECT
     NULL AS work_ns,
     parts.ns AS idle_ns,
     NULL AS late_ns,
-    NULL AS named_ns
+    NULL AS named_ns,
+    NULL AS gain_ns
 FROM step_parts AS parts
 INNER JOIN step_metrics AS step
     ON
@@ -105,7 +127,8 @@ SELECT
     NULL AS work_ns,
     NULL AS idle_ns,
     NULL AS late_ns,
-    sum(dur_ns)::BIGINT AS named_ns
+    sum(dur_ns)::BIGINT AS named_ns,
+    NULL AS gain_ns
 FROM measured_bubbles
 WHERE cause IN ('host', 'sync')
 GROUP BY run_id, rank, device, step, is_median, cause, name
@@ -123,11 +146,38 @@ SELECT
     - greatest(found.start_ns, step.start_ns) AS work_ns,
     NULL AS idle_ns,
     NULL AS late_ns,
-    found.dur_ns AS named_ns
+    found.dur_ns AS named_ns,
+    NULL AS gain_ns
 FROM step_metrics AS step
 INNER JOIN compilations AS found
     ON
         step.run_id = found.run_id
         AND step.rank = found.rank
         AND found.start_ns < step.start_ns + step.range_ns
-        AND found.start_ns + found.dur_ns > step.start_ns;
+        AND found.start_ns + found.dur_ns > step.start_ns
+UNION ALL
+SELECT
+    step.run_id,
+    step.rank,
+    step.device,
+    step.step,
+    step.is_median,
+    advice_of_path(gain.name) AS kind,
+    NULL AS name,
+    NULL AS calls,
+    NULL AS work_ns,
+    NULL AS idle_ns,
+    NULL AS late_ns,
+    NULL AS named_ns,
+    gain.gain_ns
+FROM critical_path_gains AS gain
+INNER JOIN step_metrics AS step
+    ON
+        gain.run_id = step.run_id
+        AND gain.source_id = step.source_id
+        AND gain.step IS NOT DISTINCT FROM step.step
+WHERE
+    gain.level = 'kind'
+    AND advice_of_path(gain.name) IS NOT NULL
+    AND step.kernels IS NOT NULL
+    AND step.start_ns IS NOT NULL;

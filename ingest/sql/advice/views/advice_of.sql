@@ -12,6 +12,8 @@
 -- bound_ns        upper bound of the time that the advice can save in the chosen steps, ns; null if
 --                 unknown
 -- idle_ns         idle time in the bound, which no other kind counts, ns
+-- gain_ns         how much earlier the work would end if such work or waits on the critical
+--                 path took no time, ns (`critical_path_gains`); null if the path has none
 -- is_reachable    whether the bound can be reached, as in `advice_checks`
 -- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs
 -- wall_ns         wall time of the chosen steps, ns
@@ -31,7 +33,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         VALUES
         ('host_bound', 'host'), ('recompiled', 'compile'), ('blocking', 'sync'),
         ('dataloader', 'dataloader'), ('small_kernels', NULL), ('exposed_communication', NULL),
-        ('exposed_copy', NULL), ('float_matmul', NULL)
+        ('exposed_copy', NULL), ('float_matmul', NULL), ('unfused_attention', NULL)
     ),
 
     known AS (
@@ -50,7 +52,8 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
             greatest(metrics.compile_ns, part.total_ns) AS compile_ns,
             kinds.kind,
             kinds.cause,
-            listed.remedy AS cause_remedy,
+            used.features,
+            against.remedy AS cause_remedy,
             listed.is_of_host,
             total.calls,
             CASE kinds.kind
@@ -58,11 +61,13 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 WHEN 'exposed_copy' THEN metrics.copy_ns
                 WHEN 'small_kernels' THEN total.work_ns
                 WHEN 'float_matmul' THEN total.work_ns
+                WHEN 'unfused_attention' THEN total.work_ns
             END AS work_ns,
             CASE kinds.kind
                 WHEN 'exposed_communication' THEN metrics.exposed_communication_ns
                 WHEN 'exposed_copy' THEN metrics.exposed_copy_ns
                 WHEN 'small_kernels' THEN total.work_ns
+                WHEN 'unfused_attention' THEN total.work_ns
                 -- In half precision, they still take the time that the device's peak rate allows.
                 WHEN 'float_matmul'
                     THEN total.work_ns - total.work_ns // half_precision_speedup(runs.device_name)
@@ -78,6 +83,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
             END AS saved_ns,
             coalesce(total.idle_ns, 0) AS idle_ns,
             coalesce(total.late_ns, 0) AS late_ns,
+            total.gain_ns,
             total.name,
             -- A gap can begin before its step, and is then longer than the step's idle time.
             least(total.named_ns, total.idle_ns) AS location_ns,
@@ -87,7 +93,10 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         FROM query_table(measured) AS metrics
         CROSS JOIN kinds
         INNER JOIN runs ON metrics.run_id = runs.run_id
+        INNER JOIN run_features AS used ON metrics.run_id = used.run_id
         LEFT JOIN parts AS listed ON kinds.cause = listed.part
+        LEFT JOIN run_remedies AS against
+            ON metrics.run_id = against.run_id AND kinds.cause = against.cause
         LEFT JOIN query_table(sums) AS total
             ON
                 metrics.run_id = total.run_id
@@ -105,12 +114,13 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
     judged AS (
         SELECT
             *,
-            coalesce(saved_ns, 0) + idle_ns AS bound_ns,
+            -- What is on the critical path can also shorten gaps with other causes.
+            greatest(coalesce(saved_ns, 0) + idle_ns, coalesce(gain_ns, 0)) AS bound_ns,
             CASE
                 WHEN kind = 'recompiled' THEN NULL
                 WHEN is_host AND NOT coalesce(is_of_host, FALSE) THEN 'the run has no device'
                 WHEN
-                    (cause IS NOT NULL OR kind = 'small_kernels')
+                    (cause IS NOT NULL OR kind IN ('small_kernels', 'unfused_attention'))
                     AND NOT is_host AND NOT has_launches
                     THEN 'the trace does not show which calls launched the kernels'
                 WHEN kind = 'float_matmul' AND device_name IS NULL
@@ -224,12 +234,36 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                         device_name,
                         speedup
                     )
-            END AS finding,
+                WHEN kind = 'unfused_attention'
+                    THEN format(
+                        'Attention ran as separate operators {}: a matrix multiplication, a '
+                        'softmax and a matrix multiplication. These three took {} of {}.',
+                        if(calls = 1, 'once', format('{:,} times', calls)),
+                        duration_text(work_ns),
+                        steps_name
+                    )
+            END
+            || coalesce(
+                format(' Its gain on the critical path is {}.', duration_text(gain_ns)), ''
+            ) AS finding,
             CASE kind
                 WHEN 'small_kernels'
+                    THEN remedy_text(
+                        [
+                            { 'text': 'Fuse them (torch.compile).', 'unless': ['compiled'] },
+                            { 'text': 'Record CUDA graphs.', 'unless': ['graphs'] },
+                            {
+                                'text': 'Give each kernel more work (a larger batch).',
+                                'unless': []
+                            }
+                        ],
+                        features
+                    )
+                WHEN 'unfused_attention'
                     THEN concat(
-                        'Fuse them (torch.compile), record CUDA graphs, or give each kernel more ',
-                        'work (a larger batch).'
+                        'Use torch.nn.functional.scaled_dot_product_attention. If the model uses ',
+                        'it already, none of its fused kernels supports these inputs: use half ',
+                        'precision, a supported head size, or no mask.'
                     )
                 WHEN 'exposed_communication'
                     THEN concat(
@@ -256,7 +290,8 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         SELECT
             * REPLACE (
                 if(unknown_reason IS NULL, bound_ns, NULL) AS bound_ns,
-                if(unknown_reason IS NULL, idle_ns, NULL) AS idle_ns
+                if(unknown_reason IS NULL, idle_ns, NULL) AS idle_ns,
+                if(unknown_reason IS NULL, gain_ns, NULL) AS gain_ns
             )
         FROM judged
     )
@@ -269,6 +304,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         kind,
         bound_ns,
         idle_ns,
+        gain_ns,
         kind <> 'float_matmul' AS is_reachable,
         coalesce(bound_ns >= 0.01 * wall_ns AND bound_ns >= 50_000, FALSE) AS is_advice,
         wall_ns,
@@ -278,6 +314,6 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         if(NOT is_host AND (kind <> 'recompiled' OR idle_ns > 0), cause, NULL) AS cause,
         if(kind IN ('small_kernels', 'exposed_communication', 'exposed_copy'), name, NULL)
             AS kernel,
-        if(kind = 'float_matmul', name, NULL) AS op,
+        if(kind IN ('float_matmul', 'unfused_attention'), name, NULL) AS op,
         unknown_reason
     FROM bounded;

@@ -11,6 +11,8 @@
 -- bound_ns        upper bound of the time that the advice can save in the chosen steps, ns; null if
 --                 unknown
 -- idle_ns         idle time in the bound, which no other kind counts, ns
+-- gain_ns         how much earlier the work would end if such work or waits on the critical
+--                 path took no time, ns (`critical_path_gains`); null if the path has none
 -- is_reachable    whether the bound can be reached; false if it assumes the device's peak rate,
 --                 which real kernels do not reach
 -- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs

@@ -13,6 +13,7 @@
 -- late_ns   idle time before the kernels that counts in `host_bound`, ns
 -- name      name with the longest time
 -- named_ns  time of that name, ns
+-- gain_ns   sum of the gains on the critical paths of the steps, ns; null if there are none
 CREATE MACRO advice_sums_of(facts) AS TABLE
     WITH
     names AS (
@@ -26,7 +27,8 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
             sum(work_ns)::BIGINT AS work_ns,
             sum(idle_ns)::BIGINT AS idle_ns,
             sum(late_ns)::BIGINT AS late_ns,
-            coalesce(sum(named_ns), 0)::BIGINT AS named_ns
+            coalesce(sum(named_ns), 0)::BIGINT AS named_ns,
+            sum(gain_ns)::BIGINT AS gain_ns
         FROM query_table(facts) AS fact
         GROUP BY run_id, fact.rank, device, kind, name
     )
@@ -41,6 +43,7 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
         coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
         coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
         arg_max(name, (named_ns, name)) AS name,
-        max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns
+        max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns,
+        sum(gain_ns)::BIGINT AS gain_ns
     FROM names
     GROUP BY run_id, names.rank, device, kind;

@@ -13,6 +13,7 @@
 -- late_ns   idle time before the kernels that counts in `host_bound`, ns
 -- name      name with the longest time
 -- named_ns  time of that name, ns
+-- gain_ns   gain on the critical path of the step, ns; null if there is none
 WITH
 facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median)
 

@@ -79,13 +79,13 @@ of_steps AS (
         ) AS steps,
         any_value(
             if(
-                steps < 3,
-                format('{:,} step{}', steps, if(steps = 1, '', 's')),
+                compared_steps < 3,
+                format('{:,} step{}', compared_steps, if(compared_steps = 1, '', 's')),
                 format(
                     '{} to {} in the middle half of {:,} steps',
                     duration_text(q1_wall_ns),
                     duration_text(q3_wall_ns),
-                    steps
+                    compared_steps
                 )
             )
         ) FILTER (WHERE is_slowest AND NOT is_steady) AS unsteady

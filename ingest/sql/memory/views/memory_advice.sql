@@ -279,18 +279,28 @@ SELECT
     END AS finding,
     CASE kind
         WHEN 'fragmentation'
-            THEN 'allocate long-lived memory first, keep batches of one shape, and reuse buffers.'
-        WHEN 'expandable_segments' THEN 'set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.'
+            THEN 'Allocate long-lived memory first, keep batches of one shape, and reuse buffers.'
+        WHEN 'expandable_segments' THEN 'Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.'
         WHEN 'largest_owners'
-            THEN concat(
-                'free it sooner, use a smaller type or a smaller batch, or recompute activations ',
-                'in the backward pass (checkpointing).'
+            THEN remedy_text(
+                [
+                    {
+                        'text': 'Free it sooner, or use a smaller type or a smaller batch.',
+                        'unless': []
+                    },
+                    {
+                        'text': 'Recompute activations in the backward pass (checkpointing).',
+                        'unless': ['inference']
+                    }
+                ],
+                features
             )
         WHEN 'leak'
             THEN concat(
-                'look for references that keep tensors alive, such as a list of losses, a cache ',
+                'Look for references that keep tensors alive, such as a list of losses, a cache ',
                 'or a hook; detach tensors before you store them.'
             )
     END AS remedy,
     unknown_reason
-FROM facts;
+FROM facts
+INNER JOIN run_features USING (run_id);

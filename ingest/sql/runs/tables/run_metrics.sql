@@ -26,8 +26,9 @@
 -- is_slowest_of_rank        whether the device has the longest wall time of its rank
 -- wall_ns                   wall time of the median step, ns
 -- range_ns                  length of the median step on the host, as the profiler shows it, ns
--- min_wall_ns               wall time of the shortest step, ns; this and the next four columns
---                           leave out the step that fills the pipeline, as in `step_parts`
+-- compared_steps            number of steps that the next five columns compare: all but the one
+--                           that fills the pipeline, as in `step_parts`; null if none were found
+-- min_wall_ns               wall time of the shortest step, ns
 -- q1_wall_ns                first quartile of the steps' wall times, ns
 -- q3_wall_ns                third quartile of the steps' wall times, ns
 -- max_wall_ns               wall time of the longest step, ns
@@ -189,6 +190,7 @@ SELECT
         AS is_slowest_of_rank,
     times.wall_ns::BIGINT AS wall_ns,
     medians.range_ns,
+    if(found.steps_from = 'run', NULL, spreads.compared) AS compared_steps,
     if(found.steps_from = 'run', NULL, spreads.min_wall_ns) AS min_wall_ns,
     if(found.steps_from = 'run', NULL, spreads.q1_wall_ns) AS q1_wall_ns,
     if(found.steps_from = 'run', NULL, spreads.q3_wall_ns) AS q3_wall_ns,

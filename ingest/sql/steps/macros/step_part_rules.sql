@@ -6,6 +6,8 @@
 -- specific than those before it. The arguments are the known facts about the interval. Without
 -- arguments, the result is only the list.
 --
+-- Each remedy has the codes of features (`run_features`) that make it useless.
+--
 -- is_late       the activity that ended the interval was launched after the interval began; null if
 --               unknown
 -- is_waiting    the host was waiting for the device when the interval began
@@ -29,8 +31,11 @@ CREATE MACRO step_part_rules(
         'is_idle': TRUE,
         'text': 'The next activity was launched after the gap began, because the host was busy '
         || 'elsewhere.',
-        'remedy': 'Compile the model, do less in Python between operators, or on a GPU record '
-        || 'CUDA graphs.',
+        'remedies': [
+            { 'text': 'Compile the model.', 'unless': ['compiled'] },
+            { 'text': 'Do less in Python between operators.', 'unless': [] },
+            { 'text': 'Record CUDA graphs.', 'unless': ['graphs', 'host'] }
+        ],
         'applies': is_late
     },
     {
@@ -41,8 +46,11 @@ CREATE MACRO step_part_rules(
         'is_idle': TRUE,
         'text': 'When the gap began, the host was waiting for the device; only then did it launch '
         || 'the next activity.',
-        'remedy': 'Copy from pinned memory with non_blocking=True; read results (.item(), '
-        || '.cpu(), printing) less often; synchronize only to measure.',
+        'remedies': [
+            { 'text': 'Copy from pinned memory with non_blocking=True.', 'unless': [] },
+            { 'text': 'Read results (.item(), .cpu(), printing) less often.', 'unless': [] },
+            { 'text': 'Synchronize only to measure.', 'unless': [] }
+        ],
         'applies': is_late AND is_waiting
     },
     {
@@ -53,8 +61,13 @@ CREATE MACRO step_part_rules(
         'is_idle': TRUE,
         'text': 'The next activity was launched after the gap began, because the host loaded '
         || 'data for at least half of the gap.',
-        'remedy': 'Load data in worker processes (DataLoader(num_workers=…, '
-        || 'persistent_workers=True)), prefetch it, or do less work per sample.',
+        'remedies': [
+            {
+                'text': 'Load data in worker processes (DataLoader(num_workers=…)).',
+                'unless': ['workers']
+            },
+            { 'text': 'Prefetch more batches, or do less work per sample.', 'unless': [] }
+        ],
         'applies': is_late AND is_loading
     },
     {
@@ -65,8 +78,14 @@ CREATE MACRO step_part_rules(
         'is_idle': TRUE,
         'text': 'The next activity was launched after the gap began, because the host compiled for '
         || 'at least half of the gap.',
-        'remedy': 'Compile in a warm-up before profiling. If a size changes, mark it with '
-        || 'torch._dynamo.mark_dynamic, or pad to a fixed size.',
+        'remedies': [
+            { 'text': 'Compile in a warm-up before profiling.', 'unless': [] },
+            {
+                'text': 'If a size changes, mark it with torch._dynamo.mark_dynamic, or pad to a '
+                || 'fixed size.',
+                'unless': []
+            }
+        ],
         'applies': is_late AND is_compiling
     },
     {
@@ -76,7 +95,10 @@ CREATE MACRO step_part_rules(
         'is_of_host': FALSE,
         'is_idle': TRUE,
         'text': 'The next activity was launched in time; only the launch itself explains the gap.',
-        'remedy': 'Record CUDA graphs, or give each kernel more work.',
+        'remedies': [
+            { 'text': 'Record CUDA graphs.', 'unless': ['graphs'] },
+            { 'text': 'Give each kernel more work.', 'unless': [] }
+        ],
         'applies': NOT is_late
     },
     {
@@ -87,8 +109,14 @@ CREATE MACRO step_part_rules(
         'is_idle': TRUE,
         'text': 'The next activity was launched in time, but it follows another stream''s '
         || 'activity or a communication.',
-        'remedy': 'Give the waiting stream work that does not depend on the other stream, or '
-        || 'start the other stream''s work earlier.',
+        'remedies': [
+            {
+                'text': 'Give the waiting stream work that does not depend on the other '
+                || 'stream.',
+                'unless': []
+            },
+            { 'text': 'Start the work of the other stream earlier.', 'unless': [] }
+        ],
         'applies': NOT is_late AND is_dependent
     },
     {
@@ -98,7 +126,13 @@ CREATE MACRO step_part_rules(
         'is_of_host': FALSE,
         'is_idle': TRUE,
         'text': 'The trace has no launch for the activity after the gap.',
-        'remedy': 'Profile the CPU together with the device, so that the trace has the launches.',
+        'remedies': [
+            {
+                'text': 'Profile the CPU together with the device, so that the trace has the '
+                || 'launches.',
+                'unless': []
+            }
+        ],
         'applies': is_late IS NULL
     },
     {
@@ -108,7 +142,7 @@ CREATE MACRO step_part_rules(
         'is_of_host': TRUE,
         'is_idle': FALSE,
         'text': 'Durations of compute kernels, or on a host of its outermost operators.',
-        'remedy': NULL,
+        'remedies': [],
         'applies': FALSE
     },
     {
@@ -118,7 +152,7 @@ CREATE MACRO step_part_rules(
         'is_of_host': FALSE,
         'is_idle': FALSE,
         'text': 'Durations of communication kernels.',
-        'remedy': NULL,
+        'remedies': [],
         'applies': FALSE
     },
     {
@@ -128,7 +162,7 @@ CREATE MACRO step_part_rules(
         'is_of_host': FALSE,
         'is_idle': FALSE,
         'text': 'Durations of copies and memsets.',
-        'remedy': NULL,
+        'remedies': [],
         'applies': FALSE
     },
     {
@@ -139,7 +173,7 @@ CREATE MACRO step_part_rules(
         'is_idle': FALSE,
         'text': 'Time in compiled graphs outside of operators: compiled code that is not '
         || 'recorded separately.',
-        'remedy': NULL,
+        'remedies': [],
         'applies': FALSE
     },
     {
@@ -149,7 +183,7 @@ CREATE MACRO step_part_rules(
         'is_of_host': TRUE,
         'is_idle': FALSE,
         'text': 'Time that the other parts count more than once, as a negative number.',
-        'remedy': NULL,
+        'remedies': [],
         'applies': FALSE
     },
     {
@@ -160,7 +194,7 @@ CREATE MACRO step_part_rules(
         'is_idle': NULL,
         'text': 'Idle time at the start of the first step. In a later step, the device would do '
         || 'the work of the step before. A step with this part is not compared with others.',
-        'remedy': NULL,
+        'remedies': [],
         'applies': FALSE
     }
 ];

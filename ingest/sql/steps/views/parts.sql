@@ -17,7 +17,7 @@ SELECT
     listed.rule.is_of_device,
     listed.rule.is_of_host,
     listed.rule.text,
-    listed.rule.remedy
+    nullif(remedy_text(listed.rule.remedies, []), '') AS remedy
 FROM (
     SELECT
         unnest(step_part_rules()) AS rule,

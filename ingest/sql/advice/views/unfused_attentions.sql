@@ -1,0 +1,90 @@
+-- Attentions of the measured steps that ran as separate operators: a batched matrix multiplication,
+-- a softmax and another batched matrix multiplication, with at most six other activities between
+-- two of them. In a run without operators there are no rows.
+-- One row: an operator of such attentions in a step of one device of one rank of a run.
+-- Stored: most runs have no such rows, so queries skip them.
+--
+-- run_id      the run
+-- rank        rank of the process
+-- device      number of the device
+-- step        step that launched its kernels (`steps.step`)
+-- is_median   whether the step is the device's median step; always true if no steps were found
+-- op          innermost cpu_op around the launch: a matrix multiplication or the softmax
+-- calls       number of calls of the operator
+-- attentions  number of attentions; 0 for the matrix multiplications
+-- device_ns   time of the kernels that the calls launched, ns
+WITH
+activities AS (
+    SELECT
+        kernel.run_id,
+        kernel.rank,
+        kernel.device,
+        kernel.event_id,
+        kernel.step,
+        kernel.is_median,
+        kernel.inside_ns,
+        leaf.name AS op,
+        row_number() OVER (
+            PARTITION BY kernel.run_id, kernel.rank, kernel.device
+            ORDER BY kernel.start_ns, kernel.event_id
+        ) AS ordinal
+    FROM measured_kernels AS kernel
+    INNER JOIN ranked_kernels AS leaf
+        ON kernel.run_id = leaf.run_id AND kernel.event_id = leaf.event_id
+    WHERE kernel.class = 'compute' AND leaf.level = 'leaf'
+),
+
+-- Other multiplications, too, stand between the operators of two attentions.
+steps_of_attention AS (
+    SELECT
+        *,
+        CASE
+            WHEN op IN ('aten::bmm', 'aten::baddbmm') THEN 'matmul'
+            WHEN op IN ('aten::_softmax', 'aten::softmax') THEN 'softmax'
+        END AS role
+    FROM activities
+    WHERE regexp_matches(op, '^aten::_?(bmm|baddbmm|mm|addmm|softmax|convolution)$')
+),
+
+neighbours AS (
+    SELECT
+        *,
+        lag(role) OVER around AS role_before,
+        lag(ordinal) OVER around AS ordinal_before,
+        lead(role) OVER around AS role_after,
+        lead(ordinal) OVER around AS ordinal_after
+    FROM steps_of_attention
+    WINDOW around AS (PARTITION BY run_id, rank, device ORDER BY ordinal)
+),
+
+softmaxes AS (
+    SELECT run_id, attention.rank, device, ordinal_before, ordinal, ordinal_after
+    FROM neighbours AS attention
+    WHERE
+        role = 'softmax'
+        AND role_before = 'matmul'
+        AND role_after = 'matmul'
+        AND ordinal - ordinal_before <= 7
+        AND ordinal_after - ordinal <= 7
+)
+
+SELECT
+    part.run_id,
+    part.rank,
+    part.device,
+    part.step,
+    part.is_median,
+    part.op,
+    count(*) AS calls,
+    count(*) FILTER (WHERE part.role = 'softmax') AS attentions,
+    sum(part.inside_ns)::BIGINT AS device_ns
+FROM steps_of_attention AS part
+SEMI JOIN softmaxes
+    ON
+        part.run_id = softmaxes.run_id
+        AND part.rank = softmaxes.rank
+        AND part.device IS NOT DISTINCT FROM softmaxes.device
+        AND part.ordinal IN (
+            softmaxes.ordinal_before, softmaxes.ordinal, softmaxes.ordinal_after
+        )
+GROUP BY part.run_id, part.rank, part.device, part.step, part.is_median, part.op;

@@ -51,7 +51,7 @@ def show(runs: Sequence[str], view: View) -> None:
             selected=selected[:1],
         )
         st.caption("Tick a row to see its shapes and calls.")
-        st.caption("Shares are of the self time of all operators on the host.")
+        st.caption("Shares are of the self time of all operators and compiled graphs on the host.")
     name, process = keys[ticked[0]] if ticked else (None, None)
     run_picker.remember("name", name)
     run_picker.remember(RANKED, process)

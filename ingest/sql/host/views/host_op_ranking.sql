@@ -1,11 +1,12 @@
--- Operators ranked by host time, for runs without a device.
--- One row: an operator of one rank of a run.
+-- Operators and compiled graphs ranked by host time, for runs without a device.
+-- One row: an operator, or a graph for which torch.compile generated code, of one rank of a run.
 --
 -- run_id    the run
 -- rank      rank of the process
--- name      name of the operator
+-- name      name of the operator, or of the graph's calls: `## Call CompiledFxGraph …`
 -- calls     number of calls
--- self_ns   time in the operator but in no operator or annotation inside it, ns
+-- self_ns   time in the operator but in no operator or annotation inside it, ns; for a graph, this
+--           is its generated code
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice
 -- percent   self time as a share of all operators' self time in the rank, 0 to 100
 SELECT
@@ -17,6 +18,6 @@ SELECT
     sum(dur_ns)::BIGINT AS total_ns,
     100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER in_rank, 0) AS percent
 FROM ops
-WHERE category = 'cpu_op'
+WHERE category = 'cpu_op' OR is_compiled_graph(name)
 GROUP BY run_id, rank, name
 WINDOW in_rank AS (PARTITION BY run_id, rank);

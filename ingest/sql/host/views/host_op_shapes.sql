@@ -3,7 +3,7 @@
 --
 -- run_id       the run
 -- rank         rank of the process
--- name         name of the operator
+-- name         name of the operator or graph, as in `host_op_ranking`
 -- input_dims   shapes of the inputs, as recorded (JSON); null if not recorded
 -- input_types  types of the inputs, as recorded (JSON)
 -- calls        number of calls
@@ -21,6 +21,6 @@ SELECT
     sum(dur_ns)::BIGINT AS total_ns,
     100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER in_op, 0) AS percent
 FROM ops
-WHERE category = 'cpu_op'
+WHERE category = 'cpu_op' OR is_compiled_graph(name)
 GROUP BY run_id, rank, name, input_dims, input_types
 WINDOW in_op AS (PARTITION BY run_id, rank, name);

@@ -156,6 +156,24 @@ def test_host_shapes_cover_every_operator(store):
     )
 
 
+def test_compiled_graphs_rank_with_the_compiled_code_of_the_whole_run(store):
+    ranked = rows(
+        store,
+        """
+        SELECT run_id, rank, sum(self_ns) FROM host_op_ranking
+        WHERE name LIKE '%CompiledFxGraph%'
+            AND run_id IN (SELECT run_id FROM run_totals WHERE measure = 'host')
+        GROUP BY ALL ORDER BY ALL
+        """,
+    )
+    assert ranked
+    assert ranked == rows(
+        store,
+        "SELECT run_id, rank, compiled_code_ns FROM run_totals WHERE compiled_code_ns > 0 "
+        "ORDER BY ALL",
+    )
+
+
 def test_the_timeline_is_as_long_as_the_span(store, truth, owlv2):
     device = truth["h100_owlv2.json.gz"]["devices"]["0"]
     assert rows(

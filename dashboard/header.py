@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.widgets import incomplete_runs, recompiled, run_picker, step_picker
+from dashboard.widgets import incomplete_runs, offered_run, recompiled, run_picker, step_picker
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
@@ -23,6 +23,7 @@ class Entry:
     """A page of the dashboard: its function, title, icon, question and scope.
 
     scope         "store": the whole store; "run": one of the picked runs; "runs": one or all
+    shows         the relation that has rows for a run that the page can show
     steps         the steps that it shows by default; None if the page has no step picker
     has_strip     whether the chart of steps is below the bar
     """
@@ -32,6 +33,7 @@ class Entry:
     icon: str
     question: str
     scope: Literal["store", "run", "runs"] = "store"
+    shows: str = "run_metrics"
     steps: Literal["median", "all"] | None = None
     has_strip: bool = False
 
@@ -62,7 +64,9 @@ def show(entry: Entry) -> View | None:
             return None
         view = _of_run(entry, picked, bar)
     if view.run:
+        offered_run.looked_at(view.run)
         _chips(view.run)
+        offered_run.explain(picked)
     incomplete_runs.warn(picked)
     recompiled.warn(picked)
     if entry.has_strip and view.run and view.device:

@@ -24,7 +24,7 @@ from dashboard import (
     trends,
 )
 from dashboard.header import Entry
-from dashboard.widgets import page_change, run_picker
+from dashboard.widgets import offered_run, page_change, run_picker
 
 HERE = Path(__file__).parent
 PAGES = {
@@ -63,6 +63,7 @@ PAGES = {
         scope="run",
         steps="median",
         has_strip=True,
+        shows="device_totals",
     ),
     "timeline": Entry(
         timeline.page,
@@ -81,6 +82,7 @@ PAGES = {
         scope="run",
         steps="median",
         has_strip=True,
+        shows="module_tree",
     ),
     "memory": Entry(
         memory.page,
@@ -90,6 +92,7 @@ PAGES = {
         scope="runs",
         steps="all",
         has_strip=True,
+        shows="memory_peak",
     ),
     "advice": Entry(
         advice.page,
@@ -161,6 +164,9 @@ def main() -> None:
         st.switch_page(target, query_params=parameters)
     is_new_page = st.session_state.get("url_path") != page.url_path
     st.session_state["url_path"] = page.url_path
+    entry = PAGES[page.url_path]
+    if is_new_page and entry.scope != "store":
+        offered_run.pick(run_ids, entry.shows)
     with st.sidebar:
         st.session_state["runs"] = run_picker.pick_runs(run_ids, is_new_page)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"

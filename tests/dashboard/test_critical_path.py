@@ -40,7 +40,7 @@ def test_advice_shows_the_summary_of_the_critical_path(app, shown_store, run_of)
         kinds, names, *_ = [
             list(table[columns].itertuples(index=False, name=None))
             for table in tables(page)
-            if "gain_ns" in table
+            if "on_path_ns" in table
         ]
         assert kinds == summary("'kind'")
         assert names == summary("'call', 'kernel'")[:8]

@@ -18,11 +18,6 @@ def test_a_directory_that_is_no_store_is_named(app, tmp_path):
     assert str(tmp_path) in texts(app(tmp_path, "runs"))
 
 
-def test_without_a_pick_the_page_asks_for_one(app, shown_store):
-    assert "Pick a run" in texts(app(shown_store, "operators"))
-    assert "Pick a run" in texts(app(shown_store, "bubbles"))
-
-
 def test_device_times_are_correct(app, shown_store, run_of, truth):
     device = truth["h100_owlv2.json.gz"]["devices"]["0"]
     with ingest.connect(shown_store) as connection:

@@ -119,7 +119,3 @@ def test_a_run_without_advice_says_so(app, traces):
     (nothing,) = page.success
     assert "There is no advice" in nothing.value
     assert "Minor findings" in texts(page)
-
-
-def test_the_page_asks_for_a_run(app, shown_store):
-    assert "Pick a run" in texts(app(shown_store, "advice"))

@@ -30,8 +30,14 @@ def show(piece: Any, view: View) -> None:
                 delta_arrow="off",
             )
         with right:
+            gain = (
+                ""
+                if formatting.missing(piece.gain_ns)
+                else f" The gain on the critical path is {formatting.duration(piece.gain_ns)}."
+            )
             st.markdown(
-                f"**{title(piece.kind, view.is_host)}**  \n{formatting.literal(piece.finding)}"
+                f"**{title(piece.kind, view.is_host)}**  \n"
+                f"{formatting.literal(piece.finding)}{gain}"
             )
             if not formatting.missing(piece.kernel):
                 short = formatting.short_name(piece.kernel, NAME_WIDTH)

@@ -19,6 +19,8 @@ class DefaultPair(NamedTuple):
 def of(latest_first: Sequence[str]) -> DefaultPair:
     """Return the latest two of several picked runs, or a picked run and the run before it.
 
+    A run without one before it is compared with the run after it, or else with any.
+
     Without picked runs, return the latest two runs of the same model on the same device.
     """
     if len(latest_first) > 1:
@@ -51,12 +53,31 @@ def _before(run: str) -> DefaultPair:
     (row,) = found.itertuples()
     of_model = f"of **{formatting.literal(str(row.model))}**"
     if formatting.missing(row.previous_run_id):
-        return DefaultPair(None, run, f"{name} is the earliest run {of_model}.")
+        return _with_any(run, f"{name} is the earliest run {of_model}")
     device = "the same device" if row.is_same_device else "another device"
     return DefaultPair(
         str(row.previous_run_id),
         run,
         f"The picked run and the previous run {of_model}, on {device}.",
+    )
+
+
+def _with_any(run: str, why: str) -> DefaultPair:
+    """Return a run without a previous one, and the next of its model, or else the latest run."""
+    after = _runs({"previous_run_id": run})
+    if after:
+        return DefaultPair(run, after[-1], f"{why}, so the next one is compared with it.")
+    others = _runs({"run_id <>": run})
+    if not others:
+        return DefaultPair(None, run, f"{why}, and no other run has times.")
+    devices = data.rows(select("run_id, device_name", "run_overview")).set_index("run_id")
+    name = devices.loc[run, "device_name"]
+    alike = [other for other in others if devices.loc[other, "device_name"] == name]
+    where = f" on {formatting.literal(str(name))}" if alike else ""
+    return DefaultPair(
+        (alike or others)[0],
+        run,
+        f"{why}, and the only one, so it is compared with the latest other run{where}.",
     )
 
 

@@ -3,6 +3,7 @@
 
 const STRIP_PX = 90;
 const ONE_OF_SEVERAL_PX = 44;
+const FLAT_PX = 22; // on a page with another drawing below
 const GAP_PX = 4; // between lanes
 const NEAR_PX = 3; // the pointer is on a box at this distance or less
 const LEAST_DRAG_PX = 4;
@@ -45,7 +46,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 /** Returns the height of a strip in px. */
 function tall(data) {
-  return data.strips.length > 1 ? ONE_OF_SEVERAL_PX : STRIP_PX;
+  if (data.strips.length < 2) return STRIP_PX;
+  return data.isFlat ? FLAT_PX : ONE_OF_SEVERAL_PX;
 }
 
 /** Returns the top of the lanes in px. */

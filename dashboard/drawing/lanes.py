@@ -51,6 +51,7 @@ def draw(
     on_zoom: Callable[[int, int], None] | None = None,
     lane_pixels: int = LANE_PIXELS,
     side_pixels: int = SIDE_PIXELS,
+    is_flat: bool = False,
 ) -> None:
     """Draw the chart. Later rows are drawn over earlier ones.
 
@@ -63,6 +64,7 @@ def draw(
              (tooltip)
     shown    a range to highlight
     on_zoom  called with the ends of a range after a drag
+    is_flat  whether several strips take as little height as they can
     """
     strips = strips or {}
     frames = [boxes, *strips.values()]
@@ -97,6 +99,7 @@ def draw(
             "marks": [{"at": each.at, "text": each.text, "isLine": each.is_line} for each in marks],
             "lanePixels": lane_pixels,
             "sidePixels": side_pixels,
+            "isFlat": is_flat,
             "zooms": on_zoom is not None,
         },
         on_zoomed_change=zoomed,

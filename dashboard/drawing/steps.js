@@ -10,7 +10,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let from = null; // the index of the bar where a drag began
   let to = null;
 
-  const bars = data.steps.map((step, index) => bar(data, step, index));
+  const bars = data.steps.map(bar);
   const mark = () => {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
     bars.forEach((each, index) => {
@@ -64,16 +64,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 /** Returns the bar of a step: its parts from the bottom up, with tooltips. */
-function bar(data, step, index) {
+function bar(step, index) {
   const parts = step.parts.map((part) => {
     const made = element("i", { title: part.text });
-    made.style.height = `${(100 * part.height) / data.highest}%`;
+    made.style.height = `${(part.percent * step.height) / 100}%`;
     made.style.background = part.colour;
     return made;
   });
   if (step.mark !== null) {
     const mark = element("b", { title: step.text });
-    mark.style.bottom = `${(100 * step.mark) / data.highest}%`;
+    mark.style.bottom = `${step.mark}%`;
     parts.push(mark);
   }
   const made = element("div", { className: "bar", title: step.text, tabIndex: index ? -1 : 0 }, parts);
@@ -86,7 +86,7 @@ function axis(data) {
   const made = element("div", { className: "axis" });
   for (const tick of data.ticks) {
     const label = element("span", { textContent: tick.text });
-    label.style.bottom = `${(100 * tick.height) / data.highest}%`;
+    label.style.bottom = `${tick.height}%`;
     made.append(label);
   }
   made.hidden = !data.ticks.length;

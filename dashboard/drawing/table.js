@@ -114,10 +114,10 @@ function extent(each) {
     return { least: whole + LEAST_BAR_PX, most, isGreedy: isLong && each.values.every((v) => !(v < 0)) };
   }
   if (each.isNumber || whole <= NARROW_PX) return { least: whole, most: whole };
-  return { least: NARROW_PX, most: Math.min(whole, WIDE_PX) };
+  return { least: NARROW_PX, most: Math.min(whole, WIDE_PX), whole, isLong: true };
 }
 
-/** Divides the width among the columns. All grow equally until they have the width they need. */
+/** Divides the width among the columns. Bars give way to long texts, so that these are not cut. */
 function fitted(extents, width) {
   const widths = extents.map(({ least }) => least);
   const share = (indices, most) => {
@@ -132,8 +132,11 @@ function fitted(extents, width) {
       indices = indices.filter((at) => widths[at] < most(at) - 0.5);
     }
   };
-  share([...extents.keys()], (at) => extents[at].most);
-  share([...extents.keys()].filter((at) => extents[at].isGreedy), () => Infinity);
+  const those = (is) => [...extents.keys()].filter((at) => is(extents[at]));
+  share(those((each) => each.isLong), (at) => extents[at].most);
+  share(those((each) => !each.isLong), (at) => extents[at].most);
+  share(those((each) => each.isLong), (at) => extents[at].whole);
+  share(those((each) => each.isGreedy), () => Infinity);
   return widths;
 }
 

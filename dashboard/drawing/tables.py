@@ -35,7 +35,6 @@ UNITS = {
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 MAX_CELL_LENGTH = 4_000  # maximum characters of a cell on the page; downloads have the full text
 SCROLL_HEIGHT = "470px"  # the height of a table that scrolls, about 15 rows
-WINDOW_HEIGHT = f"max({SCROLL_HEIGHT}, 100vh - 330px)"
 # Maximum characters of a name that the browser gets; it cuts names that do not fit.
 MAX_NAME_LENGTH = 400
 HERE = Path(__file__).parent
@@ -125,7 +124,7 @@ def show(
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
-    fills_window: bool = False,
+    beside_px: int | None = None,
 ) -> list[int]:
     """Draw a table of a view's rows without empty columns. Return the indices of selected rows.
 
@@ -140,7 +139,7 @@ def show(
     selected      rows that are selected at first; with `on_select`, on each run
     on_select     called with the rows that the user selects, before the page is redrawn
     ids           identify the rows if their order can change
-    fills_window  whether the table is as tall as the window below the page's header
+    beside_px     height of the page above and below the table, which fills the rest of the window
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -185,7 +184,9 @@ def show(
             "ids": names,
             "selected": [names[row] for row in ticked],
             "ticks": st.session_state.get(count_key, 0),
-            "height": WINDOW_HEIGHT if fills_window else SCROLL_HEIGHT,
+            "height": f"max({SCROLL_HEIGHT}, 100vh - {beside_px}px)"
+            if beside_px
+            else SCROLL_HEIGHT,
             "isControlled": on_select is not None,
         },
         default={"rows": ticked},

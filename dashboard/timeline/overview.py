@@ -46,7 +46,9 @@ def show(view: View, start_ns: int, length_ns: int, shown: tuple[int, int], *, z
         )
     of_memory = [*of_rank, view.device.device, *bins]
     queries["memory"] = call("start_ns, end_ns, used_bytes", "memory_over_time", of_memory, "bin")
-    menu.heading("Recording", queries, "recording", files=str(view.run))
+    heading = menu.heading_line("Recording")
+    with heading:
+        menu.show(queries, "recording", str(view.run))
     frames = {
         what: timeline.since_start(data.rows(query), start_ns) for what, query in queries.items()
     }
@@ -58,7 +60,8 @@ def show(view: View, start_ns: int, length_ns: int, shown: tuple[int, int], *, z
             column, format_value = VALUES[what]
             texts = [format_value(value) for value in frame[column]]
             strips[what] = timeline_chart.value_strip(frame, column, texts, colours.NEUTRAL)
-    timeline_chart.legend(parts)
+    with heading:
+        timeline_chart.legend(parts)
     ticks = [(at, units.position(round(at), length_ns)) for at in charts.ticks(0, length_ns, TICKS)]
     steps = timeline.since_start(timeline.steps_between(view, *bins[:2]), start_ns)
     lanes.draw(
@@ -73,4 +76,5 @@ def show(view: View, start_ns: int, length_ns: int, shown: tuple[int, int], *, z
         shown=shown,
         marks=timeline_chart.step_marks(steps, 0, length_ns),
         on_zoom=zoom.TRACE.to if zooms else None,
+        is_flat=True,
     )

@@ -19,7 +19,8 @@ def pick(run_ids: Sequence[str], relation: str) -> None:
     `run_ids` are all runs, newest first. Pick none if the user picked runs, or the URL names some.
     """
     st.session_state.pop(OFFERED, None)
-    if st.query_params.get_all(RUN_KEY) or st.session_state.get(RUN_KEY) or len(run_ids) < 2:
+    is_named = any(st.query_params.get_all(RUN_KEY))
+    if is_named or st.session_state.get(RUN_KEY) or len(run_ids) < 2:
         return
     run, why = st.session_state.get(LOOKED_AT), "the run that you looked at last"
     if run not in run_ids:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.drawing import charts, step_bars
+from dashboard.drawing import charts, formatting, step_bars
 from dashboard.query import Scalar, select
 from dashboard.widgets import menu, zoom
 from dashboard.widgets.run_picker import KEPT_STEP, STEP_KEY, Device
@@ -19,6 +20,7 @@ RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 MAX_BARS = 200
 MIN_DIFFERENCE = 0.01  # of a step's range to its wall time, relative, for a mark
 HINT = "Wall time of each step.  \nClick a step, or drag over several."
+LOGARITHMIC = "  \nThe axis is logarithmic."
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,15 @@ WHOLE = Steps(None, None, "the whole recording")
 
 def numbers_of(run: str, device: Device) -> list[int]:
     """Return the numbers of a device's steps, in order."""
-    return list(_ranges(run, device))
+    return list(_times(run, device).index)
 
 
-def _ranges(run: str, device: Device) -> dict[int, int]:
-    """Return the length of each of a device's steps on the host, ns, in the order of the steps."""
+def _times(run: str, device: Device) -> pd.DataFrame:
+    """Return `wall_ns` and `range_ns` of each of a device's steps, in the order of the steps."""
     where = {"run_id": run, **device.where(), "step >=": 0}
-    columns = "step, sum(range_ns)::BIGINT AS range_ns"
+    columns = "step, sum(wall_ns)::BIGINT AS wall_ns, sum(range_ns)::BIGINT AS range_ns"
     found = data.rows(select(columns, "step_metrics", where, group_by="step", order_by="step"))
-    return dict(zip(found["step"].astype(int), found["range_ns"].astype(int), strict=True))
+    return found.astype(int).set_index("step")
 
 
 def pick(numbers: Sequence[int], median: int | None, default: str) -> Steps:
@@ -152,14 +154,11 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
 
     A click picks a step, and a drag picks a range. Steps that are not picked are faint.
     """
-    ranges = _ranges(run, device)
-    numbers = list(ranges)
-    if not numbers:
+    times = _times(run, device)
+    numbers = list(times.index)
+    if len(numbers) < 2:
         if is_tall:
-            st.subheader("Steps", anchor=False)
-            st.caption("No steps were found, so the whole recording counts as one.")
-        return
-    if len(numbers) == 1 and not is_tall:
+            _figure(times)
         return
     shown = _around(numbers, steps)
     query = select(
@@ -172,18 +171,16 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
         order_by="step, ordinal",
     )
     frame = data.rows(query)
-    walls = frame.groupby("step")["ns"].sum()
-    marks = {
-        number: ranges[number]
-        for number in shown
-        if abs(ranges[number] - walls.get(number, 0)) > MIN_DIFFERENCE * ranges[number]
-    }
+    times = times.loc[shown]
+    walls, ranges = times["wall_ns"], times["range_ns"]
+    marks = ranges[(ranges - walls).abs() > MIN_DIFFERENCE * ranges].to_dict()
+    is_log = step_bars.is_dwarfed(walls.to_dict())
     if is_tall:
         menu.heading("Steps", {"steps": query}, "steps", files=run)
         charts.legend_of(set(frame["part"][frame["ns"] > 0]))
     with st.container(horizontal=True, vertical_alignment="center"):
         step_bars.show(
-            shown,
+            walls.to_dict(),
             frame,
             steps.has,
             lambda first, last: choose(str(first) if first == last else f"{first}-{last}"),
@@ -192,12 +189,14 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             key=f"steps-{run}-{device.label}",
         )
         if not is_tall:
-            st.caption(HINT, width="content")
+            st.caption(HINT + (LOGARITHMIC if is_log else ""), width="content")
     if is_tall and marks:
         st.caption(
             "The line across a bar marks how long the host was in the step, which the profiler "
             "shows as the step's range."
         )
+    if is_tall and is_log:
+        st.caption("The axis is logarithmic, because one step takes much longer than the others.")
     if is_tall and (frame["ns"] < 0).any():
         st.caption(
             "If work overlaps, the bars of the work are shortened, so that each step is as high as "
@@ -208,6 +207,15 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             f"Steps {shown[0]:,} to {shown[-1]:,} of {len(numbers):,} are shown. To pick another "
             "step, set `step=` in the URL."
         )
+
+
+def _figure(times: pd.DataFrame) -> None:
+    """Show the only step as a number, or that there is none."""
+    st.subheader("Steps", anchor=False)
+    if times.empty:
+        st.caption("No steps were found, so the whole recording counts as one.")
+    for step, row in times.iterrows():
+        st.metric(f"Step {step:,}, the only one", formatting.duration(row["wall_ns"]))
 
 
 def _around(numbers: Sequence[int], steps: Steps) -> Sequence[int]:

@@ -111,12 +111,14 @@ def _components(app: Any, name: str) -> list[Any]:
 
 
 def step_heights(app: Any) -> dict[int, float]:
-    """Return the height of each step's bar in ns."""
+    """Return the height of each step's bar: the sum of its parts, as a multiple of the first."""
     (chart,) = _components(app, "tracehouse_steps")
-    return {
-        step["number"]: sum(part["height"] for part in step["parts"])
+    heights = {
+        step["number"]: step["height"] * sum(part["percent"] for part in step["parts"])
         for step in json.loads(chart.proto.json)["steps"]
     }
+    first, *_ = heights.values()
+    return {step: height / first for step, height in heights.items()}
 
 
 def table_with(app: Any, column: str) -> pd.DataFrame:

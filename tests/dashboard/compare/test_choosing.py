@@ -67,8 +67,8 @@ def pair(shown: Any) -> tuple[str, ...]:
         (("new",), ("old", "new"), "The picked run and the previous run of **flux**"),
         (("middle", "old"), ("old", "middle"), "The two picked runs, the earlier one first."),
         (("old", "new", "middle"), ("new", "middle"), "The latest two of the 3 picked runs."),
-        (("old",), ("", "old"), "is the earliest run of **flux**"),
-        (("lone",), ("", "lone"), "is the earliest run of **owl**"),
+        (("old",), ("old", "new"), "is the earliest run of **flux**, so the next one is compared"),
+        (("lone",), ("middle", "lone"), "is the earliest run of **owl**, and the only one"),
     ],
 )
 def test_the_default_pair_and_its_reason(

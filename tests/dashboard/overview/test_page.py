@@ -1,5 +1,6 @@
 """Page Overview, without a browser."""
 
+import math
 import re
 
 import pytest
@@ -101,9 +102,37 @@ def test_only_steps_near_the_picked_one_are_drawn_if_there_are_many(
             "WHERE run_id = $1 AND step BETWEEN $2 AND $3 ORDER BY step",
             [run, first, last],
         ).fetchall()
+    first_ns = walls[0][1]
     drawn = step_heights(page).items()
-    assert list(drawn) == [(step, pytest.approx(wall_ns)) for step, wall_ns in walls]
+    assert list(drawn) == [(step, pytest.approx(wall_ns / first_ns)) for step, wall_ns in walls]
     assert f"Steps {first} to {last} of 6 are shown." in texts(page)
+
+
+def test_a_step_that_dwarfs_the_others_makes_the_axis_logarithmic(app, traces):
+    steps = {"Cold": 9_000_000, "Warm": 90, "Hot": 9}  # µs
+    starts = [sum(list(steps.values())[:place]) for place in range(len(steps))]
+    trace = [
+        part
+        for place, (start, length) in enumerate(zip(starts, steps.values(), strict=True))
+        for part in (
+            op(f"ProfilerStep#{place}", start, length, cat="user_annotation"),
+            op("aten::mm", start, length),
+        )
+    ]
+    page = app(traces.store.path, "overview", run=add_whole(traces, "cold", trace))
+    assert "The axis is logarithmic" in texts(page)
+    # The axis begins at 1 µs.
+    decades = [math.log10(length) for length in steps.values()]
+    assert list(step_heights(page).values()) == [
+        pytest.approx(decade / decades[0]) for decade in decades
+    ]
+
+
+def test_a_single_step_is_a_number(opened, shown_store, run_of):
+    page = opened(shown_store, "overview", run=run_of("h100_owlv2"))
+    (step,) = (metric for metric in page.metric if metric.label.endswith("the only one"))
+    assert step.value == "1.21 s"
+    assert "The axis is logarithmic" not in texts(page)
 
 
 def test_the_stages_of_a_pipeline_add_up_to_its_call(app, traces):

@@ -242,10 +242,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                         duration_text(work_ns),
                         steps_name
                     )
-            END
-            || coalesce(
-                format(' Its gain on the critical path is {}.', duration_text(gain_ns)), ''
-            ) AS finding,
+            END AS finding,
             CASE kind
                 WHEN 'small_kernels'
                     THEN remedy_text(

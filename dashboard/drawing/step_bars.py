@@ -75,7 +75,7 @@ def is_dwarfed(walls: Mapping[int, int]) -> bool:
 def _lowest(walls: Mapping[int, int]) -> int:
     """Return the start of a logarithmic axis, ns: a power of ten below half of the lowest bar."""
     shortest = min((wall_ns for wall_ns in walls.values() if wall_ns), default=1)
-    return 10 ** max(0, math.floor(math.log10(shortest / 2 or 1)))
+    return int(10 ** max(0, math.floor(math.log10(shortest / 2 or 1))))
 
 
 def _height(ns: float, highest: int, lowest: int | None) -> float:

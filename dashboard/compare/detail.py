@@ -11,6 +11,7 @@ from dashboard.query import select
 from dashboard.widgets import menu
 
 MAX_OPERATORS = 500
+READABLE = "LAMBDA op: struct_update(op, shapes := shapes_text(op.shapes, NULL))"
 EVIDENCE = {
     "provenance": "Aligned by torch's compile log, which names the operators of this kernel.",
     "order": "Aligned by execution order, between operators that torch's compile log names.",
@@ -79,7 +80,7 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
     """Show the operators of one side."""
     st.markdown(f"**{formatting.literal(pair.runs[side])}**")
     query = select(
-        f"unnest({side}_ops, recursive := true)",
+        f"unnest(list_transform({side}_ops, {READABLE}), recursive := true)",
         "op_diff",
         {"row_id": str(row["row_id"])},
         arguments=pair.arguments,

@@ -12,7 +12,8 @@ from dashboard.query import Query, Value, select
 COLUMNS = (
     "status, name, module, host_frame, evidence, base_ns, other_ns, change_ns, of_calls_ns, "
     "of_time_ns, percent AS change_percent, base_calls, other_calls, base_kernels, other_kernels, "
-    "base_launches, other_launches, kernels_saved, launches_saved, row_id"
+    "base_launches, other_launches, kernels_saved, launches_saved, row_id, "
+    "shapes_text(coalesce(base_ops, other_ops)[1].shapes, NULL) AS shapes"
 )
 SEARCHED = (
     "concat_ws(' ', name, module, host_frame, "

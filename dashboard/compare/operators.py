@@ -32,6 +32,7 @@ COUNTED = ("calls", "kernels", "launches")
 COLUMNS = [
     "status",
     "name",
+    "shapes",
     *HEADINGS,
     *(f"{what}_from_to" for what in COUNTED),
     "evidence",
@@ -116,8 +117,14 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
 
 
 def _written(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns with values, and counts that changed as `from → to`."""
-    shown = frame.assign(status=frame["status"].map(op_rows.STATUSES))
+    """Return the columns with values, and counts that changed as `from → to`.
+
+    Shapes tell rows of the same name apart.
+    """
+    shown = frame.assign(
+        status=frame["status"].map(op_rows.STATUSES),
+        shapes=frame["shapes"].where(frame["name"].duplicated(keep=False)),
+    )
     for what in COUNTED:
         sides = [frame[f"base_{what}"], frame[f"other_{what}"]]
         if all(side.isna().all() for side in sides):

@@ -17,6 +17,7 @@ MAX_SEQUENCES = 200
 IN_SEQUENCE = 40  # characters of a kernel's name in a sequence
 SHOWN_NAME = 4_000
 NOTHING = "Nothing was recorded."
+SHAPES = "shapes_text(input_dims, input_types) AS shapes"
 # How the operator of an activity in a CUDA graph is known, by `ranked_kernels.evidence`.
 EVIDENCE = {
     "names": "the names of their kernels are those of the capture",
@@ -68,17 +69,17 @@ def _operator(view: View, level: str, name: str) -> None:
     )
     with shapes:
         query = select(
-            f"input_dims, input_types, {share_of('device_ns')}, "
+            f"shapes, {share_of('device_ns')}, "
             "sum(device_ns)::BIGINT AS device_ns, count(*) AS calls, avg(device_ns) AS mean_ns",
             "op_calls",
             where,
-            group_by="input_dims, input_types",
-            order_by="device_ns DESC, input_dims",
+            group_by="shapes",
+            order_by="device_ns DESC, shapes",
         )
         _table(query, "op_shapes", "shapes", view.files, without)
     with calls:
         query = select(
-            "step, device_ns, dur_ns, activities, module, input_dims, concrete_inputs, event_id, "
+            "step, device_ns, dur_ns, activities, module, shapes, concrete_inputs, event_id, "
             "start_ns",
             "op_calls",
             where,
@@ -193,17 +194,17 @@ def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
     shapes, calls = st.tabs(["Shapes", "Calls"])
     with shapes:
         query = select(
-            f"input_dims, input_types, {share_of('self_ns')}, sum(self_ns)::BIGINT AS self_ns, "
+            f"{SHAPES}, {share_of('self_ns')}, sum(self_ns)::BIGINT AS self_ns, "
             "sum(dur_ns)::BIGINT AS total_ns, count(*) AS calls",
             "ops",
-            {**where, "category": "cpu_op"},
-            group_by="input_dims, input_types",
-            order_by="self_ns DESC, input_dims",
+            where,
+            group_by="shapes",
+            order_by="self_ns DESC, shapes",
         )
         _table(query, "host_op_shapes", "host-shapes", files)
     with calls:
         query = select(
-            "step, self_ns, dur_ns, tid, module, input_dims, concrete_inputs, event_id, start_ns",
+            f"step, self_ns, dur_ns, tid, module, {SHAPES}, concrete_inputs, event_id, start_ns",
             "ops",
             where,
             order_by="self_ns DESC, start_ns",

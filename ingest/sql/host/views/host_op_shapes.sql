@@ -6,6 +6,7 @@
 -- name         name of the operator or graph, as in `host_op_ranking`
 -- input_dims   shapes of the inputs, as recorded (JSON); null if not recorded
 -- input_types  types of the inputs, as recorded (JSON)
+-- shapes       the tensors among the inputs as text, as in `op_calls`
 -- calls        number of calls
 -- self_ns      time in the operator but in no operator or annotation inside it, ns
 -- total_ns     sum of the durations, ns
@@ -16,6 +17,7 @@ SELECT
     name,
     input_dims,
     input_types,
+    shapes_text(input_dims, input_types) AS shapes,
     count(*) AS calls,
     sum(self_ns)::BIGINT AS self_ns,
     sum(dur_ns)::BIGINT AS total_ns,

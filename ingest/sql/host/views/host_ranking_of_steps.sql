@@ -1,6 +1,6 @@
 -- Operators and compiled graphs ranked by host time in a range of steps:
--- `host_ranking_of_steps(run, from_step, to_step)`. Both bounds are included. A null bound leaves the range open on that side; if both are
--- null, it covers the whole recording.
+-- `host_ranking_of_steps(run, from_step, to_step)`. Both bounds are included. A null bound leaves
+-- the range open on that side; if both are null, it covers the whole recording.
 -- One row: an operator, or a graph for which torch.compile generated code, of one rank.
 --
 -- rank      rank of the process

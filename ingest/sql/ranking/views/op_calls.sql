@@ -16,6 +16,8 @@
 -- input_dims       shapes of the inputs, as recorded (JSON)
 -- input_types      types of the inputs, as recorded (JSON)
 -- concrete_inputs  values of the scalar inputs, as recorded (JSON)
+-- shapes           types and shapes of the tensors among the inputs, for example
+--                  `bf16 [32, 77, 768]`; null if none were recorded
 WITH launched AS (
     SELECT
         run_id,
@@ -46,6 +48,7 @@ SELECT
     ops.module,
     ops.input_dims,
     ops.input_types,
-    ops.concrete_inputs
+    ops.concrete_inputs,
+    shapes_text(ops.input_dims, ops.input_types) AS shapes
 FROM launched
 INNER JOIN ops ON launched.run_id = ops.run_id AND launched.owner_id = ops.event_id;

@@ -8,6 +8,7 @@
 -- device       number of the device
 -- input_dims   shapes of the inputs, as recorded (JSON); null if the profiler recorded none
 -- input_types  types of the inputs, as recorded (JSON)
+-- shapes       the tensors among the inputs as text, as in `op_calls`
 -- calls        number of calls of the operator that used the device
 -- activities   number of device activities that the calls launched
 -- device_ns    sum of the durations of the launched device activities, ns
@@ -21,6 +22,7 @@ SELECT
     device,
     input_dims,
     input_types,
+    any_value(shapes) AS shapes,
     count(*) AS calls,
     sum(activities)::BIGINT AS activities,
     sum(device_ns)::BIGINT AS device_ns,

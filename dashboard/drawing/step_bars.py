@@ -68,8 +68,8 @@ def show(
 
 def is_dwarfed(walls: Mapping[int, int]) -> bool:
     """Return whether a step takes so long that the other bars would be too low to see."""
-    times = sorted(walls.values())
-    return len(times) > 1 and times[-1] >= DWARFS * max(1, times[(len(times) - 1) // 2])
+    times = sorted(wall_ns for wall_ns in walls.values() if wall_ns)
+    return len(times) > 1 and times[-1] >= DWARFS * times[(len(times) - 1) // 2]
 
 
 def _lowest(walls: Mapping[int, int]) -> int:

@@ -1,6 +1,7 @@
 """Functions that read the elements of a page without a browser, and small runs to show."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -110,15 +111,19 @@ def _components(app: Any, name: str) -> list[Any]:
     return [each for each in app.get("bidi_component") if each.proto.component_name == name]
 
 
+def ratios(values: Iterable[float]) -> list[float]:
+    """Return the values as multiples of the first."""
+    found = list(values)
+    return [value / found[0] for value in found]
+
+
 def step_heights(app: Any) -> dict[int, float]:
-    """Return the height of each step's bar: the sum of its parts, as a multiple of the first."""
+    """Return the height of each step's bar, the sum of its parts, in percent of the chart."""
     (chart,) = _components(app, "tracehouse_steps")
-    heights = {
-        step["number"]: step["height"] * sum(part["percent"] for part in step["parts"])
+    return {
+        step["number"]: step["height"] * sum(part["percent"] for part in step["parts"]) / 100
         for step in json.loads(chart.proto.json)["steps"]
     }
-    first, *_ = heights.values()
-    return {step: height / first for step, height in heights.items()}
 
 
 def table_with(app: Any, column: str) -> pd.DataFrame:

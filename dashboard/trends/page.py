@@ -32,7 +32,7 @@ def page(view: View) -> None:
         "value, before_median, from_median, change_percent, is_change_point",
         "trend",
         {**shown.where, "metric": metrics},
-        order_by="started_at, run_id, metric",
+        order_by="coalesce(started_at, ingested_at), run_id, metric",
     )
     frame = data.rows(query)
     if frame.empty:
@@ -116,8 +116,7 @@ def _summary(frame: pd.DataFrame, metrics: list[str]) -> None:
             _metric(
                 f"Latest change: {label(latest['metric'])}",
                 latest,
-                f"{formatting.literal(latest['series'])}, since "
-                f"{formatting.moment(latest['started_at'])}",
+                f"{formatting.literal(latest['series'])}, since {_when(latest)}",
             )
         last = _of_last_run(frame, metrics)
         _metric(
@@ -126,6 +125,13 @@ def _summary(frame: pd.DataFrame, metrics: list[str]) -> None:
             f"{formatting.literal(last['run_id'])}, compared with the median of up to five earlier "
             "runs of its series",
         )
+
+
+def _when(row: pd.Series) -> str:
+    """Return when a run began, or its number in its series if that is unknown."""
+    if formatting.missing(row["started_at"]):
+        return f"run {row['run_number']:,}"
+    return formatting.moment(row["started_at"])
 
 
 def _of_last_run(frame: pd.DataFrame, metrics: list[str]) -> pd.Series:

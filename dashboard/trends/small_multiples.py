@@ -9,10 +9,11 @@ import streamlit as st
 from dashboard.drawing import formatting
 from dashboard.trends import axes, chart
 from dashboard.trends.axes import ChartStyle
-from dashboard.trends.chart import label
+from dashboard.trends.chart import formatted, label
 
 RUN_NUMBER, TIME = "run number", "time"
 MAX_SERIES = 8
+DWARFS = 10  # a value of this many times the median makes the axis of its chart logarithmic
 MAX_CHARTS = 9  # drawn at once; each takes about 30 ms in server and browser
 # A row holds as many charts as fit, all of the same width: at least 260 pixels, if the page is that
 # wide.
@@ -67,6 +68,8 @@ def show(
     `frame` holds the rows of view `trend` for these series. `at` is the run whose card is open.
     """
     st.html(GRID)
+    if by_time:
+        frame = _dated(frame)
     between = _between(frame) if by_time else None
     style = ChartStyle(is_log, between, at, frozenset(picked), len(series) > 1)
     drawn = 0
@@ -87,6 +90,17 @@ def show(
         if opened.open:
             with opened:
                 _row(rows, frame, series, style, on_pick)
+
+
+def _dated(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of runs whose start is known. Say how many are left out."""
+    is_known = frame["started_at"].notna()
+    if left_out := frame["run_id"][~is_known].nunique():
+        st.caption(
+            f"Not shown: {formatting.counted(left_out, 'run')} without a recorded start. On the "
+            "axis **run number**, all runs are shown."
+        )
+    return frame[is_known]
 
 
 def _between(frame: pd.DataFrame) -> tuple[pd.Timestamp, pd.Timestamp]:
@@ -113,12 +127,16 @@ def _row(
                 st.caption(f"{formatting.literal(formatting.middle_out(name, 60))}: {why}.")
                 continue
             numbers = frame[frame["series"] == name]["run_number"]
+            if len(numbers.unique()) == 1:
+                _figure(own.iloc[0], f"trend-{metric}-{index}", on_pick)
+                continue
             # Each chart has a separate unit: no unit suits both seconds and microseconds.
+            is_log = style.is_log or _is_dwarfed(own["value"])
             factor, unit = axes.unit_of(own["value"].abs().max(), str(own["unit"].iloc[0]))
             chart.draw(
                 own,
                 (int(numbers.min()), int(numbers.max())),
-                replace(style, factor=factor, unit=unit),
+                replace(style, factor=factor, unit=unit, is_log=is_log),
                 f"trend-{metric}-{index}",
                 on_pick,
             )
@@ -126,4 +144,23 @@ def _row(
         st.caption(
             f"Not shown: {formatting.counted(left_out, 'point')} of 0 or less, which a log scale "
             "cannot show."
+        )
+
+
+def _is_dwarfed(values: pd.Series) -> bool:
+    """Return whether a value is so high that a linear axis would not show the others."""
+    return bool(values.min() > 0 and values.max() >= DWARFS * values.median())
+
+
+def _figure(row: pd.Series, key: str, on_pick: Callable[[str], None]) -> None:
+    """Show the only run of a series as a number, with a button that opens it."""
+    with st.container(key=f"{key}-figure"):
+        name = formatting.literal(formatting.middle_out(str(row["series"]), 60))
+        st.metric(name, formatted(row["value"], str(row["unit"])))
+        st.button(
+            formatting.literal(str(row["run_id"])),
+            key=f"{key}-open",
+            type="tertiary",
+            on_click=on_pick,
+            args=[str(row["run_id"])],
         )

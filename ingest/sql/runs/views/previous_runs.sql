@@ -5,7 +5,7 @@
 --
 -- run_id           the run
 -- model            model of the run, or else its name
--- started_at       when the profile began, or else when it was added, UTC
+-- started_at       when the profile began, UTC; null if unknown
 -- ingested_at      when it was added, UTC
 -- previous_run_id  the previous run (`runs.run_id`); null for the first run
 -- is_same_device   whether both runs used a device of the same name, or both a host; null if there
@@ -14,7 +14,7 @@ WITH runs_with_metrics AS (
     SELECT
         overview.run_id,
         coalesce(overview.model, overview.name) AS model,
-        coalesce(overview.started_at, overview.ingested_at) AS started_at,
+        overview.started_at,
         overview.ingested_at,
         overview.device_name,
         metrics.measure
@@ -30,9 +30,13 @@ before AS (
         lag(run_id) OVER on_device AS on_same_device
     FROM runs_with_metrics
     WINDOW
-        of_model AS (PARTITION BY model ORDER BY started_at, ingested_at, run_id DESC),
+        of_model AS (
+            PARTITION BY model
+            ORDER BY coalesce(started_at, ingested_at), ingested_at, run_id DESC
+        ),
         on_device AS (
-            PARTITION BY model, measure, device_name ORDER BY started_at, ingested_at, run_id DESC
+            PARTITION BY model, measure, device_name
+            ORDER BY coalesce(started_at, ingested_at), ingested_at, run_id DESC
         )
 )
 

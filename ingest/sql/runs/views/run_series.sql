@@ -1,4 +1,5 @@
--- The series that runs belong to. A series is the runs of one model, mode and device, oldest first.
+-- The series that runs belong to. A series is the runs of one model, mode and device, oldest first;
+-- the time at which a run was added stands in for an unknown start.
 -- A run without a model belongs to a series by its name.
 -- One row: a run with metrics.
 --
@@ -11,7 +12,8 @@
 -- mode         eager or compiled
 -- device_name  name of the device; null if the run had none
 -- tags         the user's own keys and values
--- started_at   when the profile began, or else when it was added, UTC
+-- started_at   when the profile began, UTC; null if unknown
+-- ingested_at  when the run was added, UTC
 SELECT
     run_id,
     concat_ws(', ', coalesce(model, name), mode, device_name) AS series,
@@ -24,6 +26,7 @@ SELECT
     mode,
     device_name,
     tags,
-    coalesce(started_at, ingested_at) AS started_at
+    started_at,
+    ingested_at
 FROM run_overview
 WHERE run_id IN (SELECT run_id FROM run_metrics WHERE is_slowest);

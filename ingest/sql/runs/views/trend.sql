@@ -19,7 +19,8 @@
 -- mode             eager or compiled
 -- device_name      name of the device; null if the run had none
 -- tags             the user's own keys and values
--- started_at       when the profile began, or else when it was added, UTC
+-- started_at       when the profile began, UTC; null if unknown
+-- ingested_at      when the run was added, UTC
 -- metric           name of the metric, as in `run_metrics_long`
 -- unit             ns, bytes or count
 -- value            value of the metric
@@ -41,6 +42,7 @@ metrics AS (
         run.device_name,
         run.tags,
         run.started_at,
+        run.ingested_at,
         metric.metric,
         metric.unit,
         metric.value
@@ -104,6 +106,7 @@ SELECT
     device_name,
     tags,
     started_at,
+    ingested_at,
     metric,
     unit,
     value,

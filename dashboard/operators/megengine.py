@@ -25,17 +25,18 @@ COLUMNS = {
 }
 RELATIONS = {"operator": "megengine_oprs", "type": "megengine_types"}
 LABELS = {
-    "device_time_ns": "device time",
-    "device_wait_ns": "waiting",
-    "host_time_ns": "host time",
+    "device_time_ns": "device, start to end",
+    "device_wait_ns": "of that waiting",
+    "host_time_ns": "host, start to end",
     "oprs": "operators",
     "in_shapes": "inputs",
     "out_shapes": "outputs",
 }
 HELP = (
-    "The sum over all comp nodes of the rank, as in `ingest profile-analyze`. The time of an "
-    "operator is the time from its start to its end, including waiting. FLOPS and bandwidth are "
-    "per second of device time."
+    "The sum over all comp nodes of the rank, as in `ingest profile-analyze`: the time of an "
+    "operator from its start to its end, including the time until its first kernel. FLOPS and "
+    "bandwidth are per second of this time. The device time in the ranking above is without "
+    "waiting."
 )
 SCATTER_HELP = (
     "Points on a dashed line have the same number of operations per byte. If that number is low, "

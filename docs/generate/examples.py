@@ -32,6 +32,19 @@ FLUX = {
     "flux_compiled_b2": "compile/flux_compiled_b2-*",
     "flux_eager_b2": "compile/flux_eager_b2-*",
 }
+MANY = {
+    "flux_compile_recompile": "traces/cpu/flux_compile_recompile.json.gz",
+    "mi300_flux1_graph_capture": "traces/mi300_flux1_graph_capture.json.gz",
+    "mi300_flux1_graph_replay": "traces/mi300_flux1_graph_replay.json.gz",
+    "mi300_owlv2": "traces/mi300_owlv2.json.gz",
+    "nccl_training_control": "traces/nccl_training_control.json.gz",
+    "nccl_training_test": "traces/nccl_training_test.json.gz",
+    "two_ranks": "traces/two_rank_rank?.json.gz",
+    **FLUX,
+    **H100,
+    **SNAPSHOT,
+    **WORKERS,
+}
 # The runs of each page with results: the sample file of each, by the name of the run.
 RUNS: dict[str, dict[str, str]] = {
     "adding.md": H100,
@@ -50,19 +63,8 @@ RUNS: dict[str, dict[str, str]] = {
             "prof_onlywait",
         )
     },
-    "questions.md": {
-        "flux_compile_recompile": "traces/cpu/flux_compile_recompile.json.gz",
-        "mi300_flux1_graph_capture": "traces/mi300_flux1_graph_capture.json.gz",
-        "mi300_flux1_graph_replay": "traces/mi300_flux1_graph_replay.json.gz",
-        "mi300_owlv2": "traces/mi300_owlv2.json.gz",
-        "nccl_training_control": "traces/nccl_training_control.json.gz",
-        "nccl_training_test": "traces/nccl_training_test.json.gz",
-        "two_ranks": "traces/two_rank_rank?.json.gz",
-        **FLUX,
-        **H100,
-        **SNAPSHOT,
-        **WORKERS,
-    },
+    "questions.md": MANY,
+    "tasks.md": MANY,
 }
 
 

@@ -1,5 +1,5 @@
--- The series that runs belong to. A series is the runs of one model, mode and device, oldest first;
--- the time at which a run was added stands in for an unknown start.
+-- The series that runs belong to. A series is the runs of one model, mode and device, oldest first.
+-- If the start of a run is unknown, the time at which it was added counts.
 -- A run without a model belongs to a series by its name.
 -- One row: a run with metrics.
 --

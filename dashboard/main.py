@@ -165,8 +165,8 @@ def main() -> None:
     is_new_page = st.session_state.get("url_path") != page.url_path
     st.session_state["url_path"] = page.url_path
     entry = PAGES[page.url_path]
-    if is_new_page and entry.scope != "store":
-        offered_run.pick(run_ids, entry.shows)
+    if is_new_page:
+        offered_run.pick(run_ids, None if entry.scope == "store" else entry.shows)
     with st.sidebar:
         st.session_state["runs"] = run_picker.pick_runs(run_ids, is_new_page)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"

@@ -32,7 +32,7 @@ def show(piece: Any, view: View) -> None:
         with right:
             gain = (
                 ""
-                if formatting.missing(piece.gain_ns)
+                if formatting.missing(piece.gain_ns) or piece.gain_ns == piece.bound_ns
                 else f" The gain on the critical path is {formatting.duration(piece.gain_ns)}."
             )
             st.markdown(

@@ -69,5 +69,5 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
 def _remedy(view: View, cause: str) -> str:
     """Return what the run can still try against a cause."""
     query = select("remedy", "run_remedies", {"run_id": view.run, "cause": cause})
-    found = [row.remedy for row in data.rows(query).itertuples() if row.remedy]
-    return f"To reduce **{cause}**: {formatting.literal(found[0])}" if found else ""
+    (row,) = data.rows(query).itertuples()
+    return f"To reduce **{cause}**: {formatting.literal(row.remedy)}"

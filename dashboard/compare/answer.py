@@ -151,7 +151,7 @@ def _steps(pair: Pair, sides: pd.DataFrame) -> None:
         device = None if formatting.missing(measured["device"]) else int(measured["device"])
         (row,) = data.rows(
             select(
-                "steps, steps_from, step_name, step, q1_wall_ns, q3_wall_ns",
+                "steps, steps_from, step_name, step, compared_steps, q1_wall_ns, q3_wall_ns",
                 "run_metrics",
                 {"run_id": run, "rank": rank, "device": device},
             )

@@ -1,7 +1,7 @@
 """The default pair of runs on page Compare, and the reason for it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dashboard import data
 from dashboard.drawing import formatting
@@ -53,7 +53,7 @@ def _before(run: str) -> DefaultPair:
     (row,) = found.itertuples()
     of_model = f"of **{formatting.literal(str(row.model))}**"
     if formatting.missing(row.previous_run_id):
-        return _with_any(run, f"{name} is the earliest run {of_model}")
+        return _with_any(row, f"{name} is the earliest run {of_model}")
     device = "the same device" if row.is_same_device else "another device"
     return DefaultPair(
         str(row.previous_run_id),
@@ -62,22 +62,25 @@ def _before(run: str) -> DefaultPair:
     )
 
 
-def _with_any(run: str, why: str) -> DefaultPair:
-    """Return a run without a previous one, and the next of its model, or else the latest run."""
+def _with_any(row: Any, why: str) -> DefaultPair:
+    """Return a run without a previous one, and the next of its model, or else the latest run.
+
+    `row` is the run's row of `previous_runs`. A run on a device of the same name comes first.
+    """
+    run = str(row.run_id)
     after = _runs({"previous_run_id": run})
     if after:
         return DefaultPair(run, after[-1], f"{why}, so the next one is compared with it.")
     others = _runs({"run_id <>": run})
     if not others:
         return DefaultPair(None, run, f"{why}, and no other run has times.")
-    devices = data.rows(select("run_id, device_name", "run_overview")).set_index("run_id")
-    name = devices.loc[run, "device_name"]
-    alike = [other for other in others if devices.loc[other, "device_name"] == name]
-    where = f" on {formatting.literal(str(name))}" if alike else ""
+    name = None if formatting.missing(row.device_name) else str(row.device_name)
+    alike = _runs({"run_id <>": run, "measure": row.measure, "device_name": name})
+    device = "the same device" if alike else "another device"
     return DefaultPair(
         (alike or others)[0],
         run,
-        f"{why}, and the only one, so it is compared with the latest other run{where}.",
+        f"{why}, and the only one, so it is compared with the latest other run, on {device}.",
     )
 
 

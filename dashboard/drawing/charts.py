@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard.drawing import colours, formatting
 from ingest import units
 
+DWARFS = 10  # a value of this many times the median makes an axis logarithmic
 AXIS_HEIGHT = 80  # pixels for the time axis and the margins of a bar chart
 TOOLTIP_WIDTH = 300  # characters
 LABEL_WIDTH = 40
@@ -47,6 +48,12 @@ def legend(colour_of: Mapping[str, str]) -> None:
 def legend_of(parts: set[str]) -> None:
     """Show the legend for parts of time, in stacking order."""
     legend({colours.label(part): colours.of(part) for part in colours.order(parts)})
+
+
+def is_dwarfed(values: Iterable[float]) -> bool:
+    """Return whether a value is so high that a linear axis would not show most of the others."""
+    known = sorted(value for value in values if value > 0)
+    return len(known) > 1 and known[-1] >= DWARFS * known[(len(known) - 1) // 2]
 
 
 def duration_axis(longest_ns: float) -> tuple[float, str]:

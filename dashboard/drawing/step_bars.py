@@ -13,7 +13,6 @@ HERE = Path(__file__).parent
 TALL, LOW = 120, 44  # pixels
 FEW_STEPS, FEW_PIXELS, MIN_PIXELS = 10, 90, 240  # a low chart of few steps has this width per step
 TICKS = 4
-DWARFS = 10  # a step that takes this many times the median makes the axis logarithmic
 
 
 def show(
@@ -35,7 +34,7 @@ def show(
     the others, the axis is logarithmic; each bar is then divided in proportion to its parts.
     """
     highest = max(1, *walls.values(), *marks.values())
-    lowest = _lowest(walls) if is_dwarfed(walls) else None
+    lowest = _lowest(walls) if charts.is_dwarfed(walls.values()) else None
     order_of = {part: index for index, part in enumerate(colours.order(set(frame["part"])))}
     heights = _without_overlap(frame)
     heights = heights.assign(order=heights["part"].map(order_of)).sort_values(["step", "order"])
@@ -64,12 +63,6 @@ def show(
         width="content" if is_narrow else "stretch",
         on_picked_change=lambda: on_pick(*component.state(key)["picked"]),
     )
-
-
-def is_dwarfed(walls: Mapping[int, int]) -> bool:
-    """Return whether a step takes so long that the other bars would be too low to see."""
-    times = sorted(wall_ns for wall_ns in walls.values() if wall_ns)
-    return len(times) > 1 and times[-1] >= DWARFS * times[(len(times) - 1) // 2]
 
 
 def _lowest(walls: Mapping[int, int]) -> int:

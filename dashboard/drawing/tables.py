@@ -124,7 +124,7 @@ def show(
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
-    beside_px: int | None = None,
+    rest_px: int | None = None,
 ) -> list[int]:
     """Draw a table of a view's rows without empty columns. Return the indices of selected rows.
 
@@ -139,7 +139,7 @@ def show(
     selected      rows that are selected at first; with `on_select`, on each run
     on_select     called with the rows that the user selects, before the page is redrawn
     ids           identify the rows if their order can change
-    beside_px     height of the page above and below the table, which fills the rest of the window
+    rest_px       height of the page above and below the table, which fills the rest of the window
     """
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
@@ -184,9 +184,7 @@ def show(
             "ids": names,
             "selected": [names[row] for row in ticked],
             "ticks": st.session_state.get(count_key, 0),
-            "height": f"max({SCROLL_HEIGHT}, 100vh - {beside_px}px)"
-            if beside_px
-            else SCROLL_HEIGHT,
+            "height": f"max({SCROLL_HEIGHT}, 100vh - {rest_px}px)" if rest_px else SCROLL_HEIGHT,
             "isControlled": on_select is not None,
         },
         default={"rows": ticked},

@@ -79,7 +79,7 @@ def _tree(view: View) -> pd.Series | None:
         bars=["total_ns" if "device_ns" in empty else "device_ns"],
         select="single-row",
         selected=[ids.index(module_id)] if module_id in ids[:MAX_ROWS] else [],
-        beside_px=330,
+        rest_px=330,
     )
     note = "A module includes the modules inside it. Click a module to see its details."
     if len(frame) > MAX_ROWS:

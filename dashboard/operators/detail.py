@@ -188,7 +188,10 @@ def share_of(column: str) -> str:
 
 def show_host(run: str, rank: int, op: str, steps: Steps) -> None:
     """Show the details of an operator in a run without a device."""
-    where = {"run_id": run, "rank": rank, "name": op, **steps.where()}
+    where = {
+        **{"run_id": run, "rank": rank, "name": op, **steps.where()},
+        "is_ranked_on_host(category, name)": True,
+    }
     files = f"{run}-{steps.for_files}"
     _heading(op)
     shapes, calls = st.tabs(["Shapes", "Calls"])

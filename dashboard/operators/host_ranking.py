@@ -49,7 +49,7 @@ def show(runs: Sequence[str], view: View) -> None:
             bars=["percent"],
             select="single-row",
             selected=selected[:1],
-            beside_px=510,
+            rest_px=510,
         )
         st.caption("Tick a row to see its shapes and calls.")
         st.caption("Shares are of the self time of all operators and compiled graphs on the host.")

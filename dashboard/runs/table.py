@@ -106,7 +106,7 @@ def show(frame: pd.DataFrame, picked: Sequence[str], query: Query) -> None:
         bars=["busy_percent"],
         sparklines=["step_times_ns"],
         ages=["started_at"],
-        beside_px=330,
+        rest_px=330,
     )
 
 

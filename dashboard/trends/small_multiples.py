@@ -6,14 +6,13 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dashboard.drawing import formatting
+from dashboard.drawing import charts, formatting
 from dashboard.trends import axes, chart
 from dashboard.trends.axes import ChartStyle
 from dashboard.trends.chart import formatted, label
 
 RUN_NUMBER, TIME = "run number", "time"
 MAX_SERIES = 8
-DWARFS = 10  # a value of this many times the median makes the axis of its chart logarithmic
 MAX_CHARTS = 9  # drawn at once; each takes about 30 ms in server and browser
 # A row holds as many charts as fit, all of the same width: at least 260 pixels, if the page is that
 # wide.
@@ -70,6 +69,8 @@ def show(
     st.html(GRID)
     if by_time:
         frame = _dated(frame)
+        if frame.empty:
+            return
     between = _between(frame) if by_time else None
     style = ChartStyle(is_log, between, at, frozenset(picked), len(series) > 1)
     drawn = 0
@@ -83,9 +84,9 @@ def show(
             st.markdown(f"**{label(metric)}**")
             _row(rows, frame, series, style, on_pick)
             continue
-        charts = formatting.counted(len(series), "chart")
+        number = formatting.counted(len(series), "chart")
         opened = st.expander(
-            f"{label(metric)}: {charts}", key=f"trend-open-{metric}", on_change="rerun"
+            f"{label(metric)}: {number}", key=f"trend-open-{metric}", on_change="rerun"
         )
         if opened.open:
             with opened:
@@ -119,6 +120,7 @@ def _row(
 ) -> None:
     """Draw the charts of a metric."""
     metric = rows["metric"].iloc[0]
+    has_own_axis = False
     with st.container(key=f"trend-row-{metric}"):
         for index, name in enumerate(series):
             own = rows[rows["series"] == name]
@@ -131,7 +133,8 @@ def _row(
                 _figure(own.iloc[0], f"trend-{metric}-{index}", on_pick)
                 continue
             # Each chart has a separate unit: no unit suits both seconds and microseconds.
-            is_log = style.is_log or _is_dwarfed(own["value"])
+            is_log = style.is_log or (own["value"].min() > 0 and charts.is_dwarfed(own["value"]))
+            has_own_axis |= is_log and not style.is_log
             factor, unit = axes.unit_of(own["value"].abs().max(), str(own["unit"].iloc[0]))
             chart.draw(
                 own,
@@ -140,16 +143,13 @@ def _row(
                 f"trend-{metric}-{index}",
                 on_pick,
             )
+    if has_own_axis:
+        st.caption("Where a value dwarfs the others, the axis is logarithmic.")
     if style.is_log and (left_out := int((rows["value"] <= 0).sum())):
         st.caption(
             f"Not shown: {formatting.counted(left_out, 'point')} of 0 or less, which a log scale "
             "cannot show."
         )
-
-
-def _is_dwarfed(values: pd.Series) -> bool:
-    """Return whether a value is so high that a linear axis would not show the others."""
-    return bool(values.min() > 0 and values.max() >= DWARFS * values.median())
 
 
 def _figure(row: pd.Series, key: str, on_pick: Callable[[str], None]) -> None:

@@ -79,11 +79,15 @@ def over_time(view: View) -> None:
     )
     charts.legend(meanings)
     ticks = [(at, units.position(round(at), whole)) for at in charts.ticks(0, whole, TICKS)]
-    st.caption(f"The path takes {formatting.duration(whole)}.")
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],
-        lanes.Axis(0, whole, ticks, "since the start of the step"),
+        lanes.Axis(
+            0,
+            whole,
+            ticks,
+            f"since the start of the step; the path takes {formatting.duration(whole)}",
+        ),
         key=f"critical-path-{view.key}",
         alt=f"The critical path of {view.steps.label}, over time",
         file=f"{view.files}-critical-path",

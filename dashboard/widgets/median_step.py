@@ -9,6 +9,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import Value, select
 
+MIN_STEPS = 3  # as for `run_metrics.is_steady`
 FOUND = {
     "ProfilerStep": " from the profiler",
     "annotation": " from annotation",
@@ -33,7 +34,8 @@ def described(metrics: Any) -> str:
     found = f"{formatting.counted(int(metrics.steps), 'step')}{FOUND[metrics.steps_from]}{named}"
     if metrics.steps == 1:
         return found
-    return f"{found}, median step {int(metrics.step)}, middle half {_middle_half(metrics)}"
+    found += f", median step {int(metrics.step)}"
+    return f"{found}, middle half {_middle_half(metrics)}" if metrics.compared_steps > 1 else found
 
 
 def unsteady(runs: Sequence[str]) -> list[str]:
@@ -48,9 +50,10 @@ def warn(run: str) -> None:
     where: dict[str, Value] = {"run_id": run, "is_slowest": True, "is_steady": False}
     columns = "compared_steps, q1_wall_ns, q3_wall_ns"
     for row in data.rows(select(columns, "run_metrics", where)).itertuples():
-        why = "it is the only one"
-        if row.compared_steps > 1:
-            why = f"of {row.compared_steps:,} steps, the middle half takes {_middle_half(row)}"
+        compared = formatting.counted(int(row.compared_steps), "step")
+        why = f"only {compared} can be compared"
+        if row.compared_steps >= MIN_STEPS:
+            why = f"the middle half of {compared} takes {_middle_half(row)}"
         st.warning(
             f"The median step of **{formatting.literal(run)}** may not be typical: {why}.",
             icon=":material/balance:",

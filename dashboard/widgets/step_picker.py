@@ -174,7 +174,7 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
     times = times.loc[shown]
     walls, ranges = times["wall_ns"], times["range_ns"]
     marks = ranges[(ranges - walls).abs() > MIN_DIFFERENCE * ranges].to_dict()
-    is_log = step_bars.is_dwarfed(walls.to_dict())
+    is_log = charts.is_dwarfed(walls)
     if is_tall:
         menu.heading("Steps", {"steps": query}, "steps", files=run)
         charts.legend_of(set(frame["part"][frame["ns"] > 0]))
@@ -196,7 +196,10 @@ def bars(run: str, device: Device, steps: Steps, *, is_tall: bool) -> None:
             "shows as the step's range."
         )
     if is_tall and is_log:
-        st.caption("The axis is logarithmic, because one step takes much longer than the others.")
+        st.caption(
+            "The axis is logarithmic, because one step takes much longer than the others. The "
+            "colours divide each bar in proportion."
+        )
     if is_tall and (frame["ns"] < 0).any():
         st.caption(
             "If work overlaps, the bars of the work are shortened, so that each step is as high as "

@@ -11,15 +11,14 @@ from ingest.sql import loader
 class Part(NamedTuple):
     """A part of a step's time.
 
-    `is_idle` is None for the pipeline fill. `label` is the part's name in charts, `text` its
-    meaning, and `remedy` advice on how to reduce it.
+    `is_idle` is None for the pipeline fill. `label` is the part's name in charts, and `text` its
+    meaning.
     """
 
     name: str
     label: str
     is_idle: bool | None
     text: str
-    remedy: str | None
 
 
 @cache
@@ -29,6 +28,6 @@ def parts() -> tuple[Part, ...]:
         for name in ("step_part_rules", "remedy_text", "parts"):
             connection.execute(loader.files()[name].statement)
         rows = connection.execute(
-            "SELECT part, label, is_idle, text, remedy FROM parts ORDER BY ordinal"
+            "SELECT part, label, is_idle, text FROM parts ORDER BY ordinal"
         ).fetchall()
     return tuple(Part(*row) for row in rows)

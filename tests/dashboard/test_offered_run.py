@@ -57,3 +57,19 @@ def test_a_page_opened_without_a_run_shows_the_run_last_looked_at(
     assert "This is the run that you looked at last" in texts(page)
     page.multiselect(key="run").set_value([newest(shown_store, "run_metrics")]).run()
     assert "You picked no run" not in texts(page)
+
+
+def test_an_offered_run_does_not_limit_pages_of_the_whole_store(
+    app: Callable[..., AppTest], shown_store: Path, page_hashes: dict[str, str]
+) -> None:
+    page = app(shown_store, "overview")
+    run = page.session_state["run"]
+    page._page_hash = page_hashes["bubbles"]
+    assert "You picked no run" in texts(page.run())
+    page._page_hash = page_hashes["trends"]
+    assert "picked runs" not in texts(page.run())
+    assert page.session_state["run"] == []
+    page._page_hash = page_hashes["overview"]
+    page.run()
+    assert page.session_state["run"] == run
+    assert "This is the run that you looked at last" in texts(page)

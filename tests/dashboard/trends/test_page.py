@@ -136,6 +136,7 @@ def test_a_run_without_a_known_start_has_no_date(app, traces):
     assert list(chart["when"]) == [formatting.NONE] * 2
     page = app(traces.store.path, "trends", metric="wall", x="time")
     assert "Not shown: 2 runs without a recorded start." in texts(page)
+    assert "unknown in these runs" not in texts(page)
     assert not page.exception
 
 

@@ -20,8 +20,8 @@
 -- idle_ns    idle time that counts in this kind, ns
 -- late_ns    idle time before the kernels of the row that counts in `host_bound`, ns
 -- named_ns   time by which the names are ranked, ns
--- gain_ns    how much earlier the step would end without the kind of interval on its critical path
---            that is like the kind of advice, ns (`critical_path_gains`)
+-- gain_ns    how much earlier the step would end if the intervals of this kind on its critical path
+--            took no time, ns (`critical_path_gains`); for the device that ends the step
 SELECT
     run_id,
     rank,
@@ -169,7 +169,7 @@ SELECT
     NULL AS idle_ns,
     NULL AS late_ns,
     NULL AS named_ns,
-    gain.gain_ns
+    least(gain.gain_ns, step.wall_ns) AS gain_ns
 FROM critical_path_gains AS gain
 INNER JOIN step_metrics AS step
     ON
@@ -180,4 +180,8 @@ WHERE
     gain.level = 'kind'
     AND advice_of_path(gain.name) IS NOT NULL
     AND step.kernels IS NOT NULL
-    AND step.start_ns IS NOT NULL;
+    AND step.start_ns IS NOT NULL
+-- The path ends with the work of the last device.
+QUALIFY
+    step.work_end_ns
+    = max(step.work_end_ns) OVER (PARTITION BY step.run_id, step.source_id, step.step, gain.name);

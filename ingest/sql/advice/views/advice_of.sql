@@ -132,6 +132,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 WHEN kind = 'float_matmul' AND is_typed IS NULL AND work_ns IS NULL
                     THEN 'an older version added the run (use `ingest upgrade`)'
             END AS unknown_reason,
+            gain_ns > coalesce(saved_ns, 0) + idle_ns AS is_of_path,
             CASE
                 WHEN kind = 'host_bound' AND is_host
                     THEN format(
@@ -306,7 +307,30 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         coalesce(bound_ns >= 0.01 * wall_ns AND bound_ns >= 50_000, FALSE) AS is_advice,
         wall_ns,
         100.0 * bound_ns / nullif(wall_ns, 0) AS percent,
-        if(bound_ns > 0, finding, NULL) AS finding,
+        if(
+            bound_ns > 0,
+            concat_ws(
+                ' ',
+                CASE
+                    WHEN is_of_path
+                        THEN format(
+                            'Without {}, the work of {} would end {} earlier.',
+                            CASE kind
+                                WHEN 'host_bound' THEN 'the work of the host'
+                                WHEN 'recompiled' THEN 'compilation'
+                                WHEN 'blocking' THEN 'waits for the device'
+                                WHEN 'dataloader' THEN 'loading data'
+                                WHEN 'exposed_communication' THEN 'communication'
+                                WHEN 'exposed_copy' THEN 'copies'
+                            END,
+                            steps_name,
+                            duration_text(gain_ns)
+                        )
+                END,
+                if(saved_ns > 0 OR idle_ns > 0 OR kind = 'recompiled', finding, NULL)
+            ),
+            NULL
+        ) AS finding,
         remedy,
         if(NOT is_host AND (kind <> 'recompiled' OR idle_ns > 0), cause, NULL) AS cause,
         if(kind IN ('small_kernels', 'exposed_communication', 'exposed_copy'), name, NULL)

@@ -3,17 +3,20 @@
 -- Indexed: `advice` and `memory_advice` of all runs read it.
 --
 -- run_id    the run
--- features  some of these, in this order: compiled (`run.json` says so, or code of torch.compile
---           ran), graphs (recorded CUDA graphs launched at least half of the kernels of a median
---           step), workers (processes loaded data), host (no device was active), inference
---           (operators or stack frames were recorded, and none is of a backward pass or an
---           optimizer)
+-- features  some of these, in this order: compiled (`run.json` says so, or compiled code takes at
+--           least a tenth of the time of all operators), graphs (recorded CUDA graphs launched at
+--           least half of the kernels of a median step), workers (processes loaded data), host (no
+--           device was active), inference (operators or stack frames were recorded, and none is of
+--           a backward pass or an optimizer)
 WITH
 ran AS (
     SELECT
         run_id,
-        bool_or(starts_with(name, 'Torch-Compiled Region') OR is_compiled_graph(name))
-            AS is_compiled,
+        sum(device_ns) FILTER (WHERE is_compiled_region(name)) AS compiled_device_ns,
+        sum(self_device_ns) AS device_ns,
+        sum(dur_ns) FILTER (WHERE is_compiled_region(name)) AS compiled_host_ns,
+        sum(self_ns) FILTER (WHERE is_ranked_on_host(category, name) AND NOT is_compilation(name))
+            AS host_ns,
         bool_or(contains(name, '_MultiProcessingDataLoaderIter')) AS has_workers,
         bool_or(regexp_matches(name, '(?i)backward|^autograd::engine|^Optimizer\.')) AS is_training
     FROM ops
@@ -45,7 +48,16 @@ SELECT
     runs.run_id,
     list_filter(
         [
-            if(runs.mode = 'compiled' OR ran.is_compiled, 'compiled', NULL),
+            if(
+                runs.mode = 'compiled'
+                OR if(
+                    devices.has_device,
+                    10 * ran.compiled_device_ns >= ran.device_ns,
+                    10 * ran.compiled_host_ns >= ran.host_ns
+                ),
+                'compiled',
+                NULL
+            ),
             if(devices.has_graphs, 'graphs', NULL),
             if(ran.has_workers, 'workers', NULL),
             if(NOT devices.has_device, 'host', NULL),

@@ -1,5 +1,5 @@
 -- Attentions of the measured steps that ran as separate operators: a batched matrix multiplication,
--- a softmax and another batched matrix multiplication, with at most six other activities between
+-- a softmax and another batched matrix multiplication, with at most six other operators between
 -- two of them. In a run without operators there are no rows.
 -- One row: an operator of such attentions in a step of one device of one rank of a run.
 -- Stored: most runs have no such rows, so queries skip them.
@@ -10,40 +10,52 @@
 -- step        step that launched its kernels (`steps.step`)
 -- is_median   whether the step is the device's median step; always true if no steps were found
 -- op          innermost cpu_op around the launch: a matrix multiplication or the softmax
--- calls       number of calls of the operator
+-- calls       number of calls of the operator; in a CUDA graph, of its kernels
 -- attentions  number of attentions; 0 for the matrix multiplications
 -- device_ns   time of the kernels that the calls launched, ns
 WITH
-activities AS (
+calls AS (
     SELECT
         kernel.run_id,
         kernel.rank,
         kernel.device,
-        kernel.event_id,
         kernel.step,
         kernel.is_median,
-        kernel.inside_ns,
         leaf.name AS op,
+        sum(kernel.inside_ns)::BIGINT AS device_ns,
         row_number() OVER (
             PARTITION BY kernel.run_id, kernel.rank, kernel.device
-            ORDER BY kernel.start_ns, kernel.event_id
+            ORDER BY min(kernel.start_ns), min(kernel.event_id)
         ) AS ordinal
     FROM measured_kernels AS kernel
     INNER JOIN ranked_kernels AS leaf
         ON kernel.run_id = leaf.run_id AND kernel.event_id = leaf.event_id
     WHERE kernel.class = 'compute' AND leaf.level = 'leaf'
+    GROUP BY
+        kernel.run_id,
+        kernel.rank,
+        kernel.device,
+        kernel.step,
+        kernel.is_median,
+        leaf.name,
+        leaf.owner_id,
+        -- A graph's activities have no call.
+        if(leaf.owner_id IS NULL, kernel.event_id, NULL)
 ),
 
--- Other multiplications, too, stand between the operators of two attentions.
-steps_of_attention AS (
+-- Other multiplications are kept: a softmax next to one of them is not taken for attention.
+relevant AS (
     SELECT
         *,
         CASE
             WHEN op IN ('aten::bmm', 'aten::baddbmm') THEN 'matmul'
             WHEN op IN ('aten::_softmax', 'aten::softmax') THEN 'softmax'
         END AS role
-    FROM activities
-    WHERE regexp_matches(op, '^aten::_?(bmm|baddbmm|mm|addmm|softmax|convolution)$')
+    FROM calls
+    WHERE
+        regexp_matches(
+            op, '^aten::(_?(bmm|baddbmm|mm|addmm|softmax)|(cudnn_|miopen_)?convolution)$'
+        )
 ),
 
 neighbours AS (
@@ -53,7 +65,7 @@ neighbours AS (
         lag(ordinal) OVER around AS ordinal_before,
         lead(role) OVER around AS role_after,
         lead(ordinal) OVER around AS ordinal_after
-    FROM steps_of_attention
+    FROM relevant
     WINDOW around AS (PARTITION BY run_id, rank, device ORDER BY ordinal)
 ),
 
@@ -77,8 +89,8 @@ SELECT
     part.op,
     count(*) AS calls,
     count(*) FILTER (WHERE part.role = 'softmax') AS attentions,
-    sum(part.inside_ns)::BIGINT AS device_ns
-FROM steps_of_attention AS part
+    sum(part.device_ns)::BIGINT AS device_ns
+FROM relevant AS part
 SEMI JOIN softmaxes
     ON
         part.run_id = softmaxes.run_id

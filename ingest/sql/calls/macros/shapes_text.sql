@@ -7,8 +7,8 @@ CREATE MACRO shapes_text(input_dims, input_types) AS if(input_dims IS NULL, NULL
                 from_json(input_dims, '["VARCHAR"]'),
                 coalesce(from_json(input_types, '["VARCHAR"]'), []::VARCHAR[])
             ),
-            LAMBDA input: input[1] <> '[]'
-            OR input[2] NOT IN ('', 'Scalar', 'ScalarList', 'TensorList')
+            -- Names of types that are no tensors begin with a capital letter.
+            LAMBDA input: input[1] <> '[]' OR NOT regexp_matches(input[2], '^([A-Z]|$)')
         ),
         LAMBDA input: concat_ws(' ', type_text(input[2]), replace(input[1], ',', ', '))
     ),

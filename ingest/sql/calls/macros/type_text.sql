@@ -6,6 +6,8 @@ CREATE MACRO type_text(input_type) AS CASE input_type
     WHEN 'float' THEN 'fp32'
     WHEN 'double' THEN 'fp64'
     WHEN 'long int' THEN 'i64'
+    WHEN 'long' THEN 'i64'
+    WHEN 'long unsigned int' THEN 'u64'
     WHEN 'int' THEN 'i32'
     WHEN 'short int' THEN 'i16'
     WHEN 'signed char' THEN 'i8'

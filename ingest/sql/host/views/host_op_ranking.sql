@@ -8,7 +8,7 @@
 -- self_ns   time in the operator but in no operator or annotation inside it, ns; for a graph, this
 --           is its generated code
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice
--- percent   self time as a share of all operators' self time in the rank, 0 to 100
+-- percent   share of the self time of all operators and graphs in the rank, 0 to 100
 SELECT
     run_id,
     rank,
@@ -18,6 +18,6 @@ SELECT
     sum(dur_ns)::BIGINT AS total_ns,
     100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER in_rank, 0) AS percent
 FROM ops
-WHERE category = 'cpu_op' OR is_compiled_graph(name)
+WHERE is_ranked_on_host(category, name)
 GROUP BY run_id, rank, name
 WINDOW in_rank AS (PARTITION BY run_id, rank);

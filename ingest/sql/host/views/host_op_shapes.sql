@@ -23,6 +23,6 @@ SELECT
     sum(dur_ns)::BIGINT AS total_ns,
     100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER in_op, 0) AS percent
 FROM ops
-WHERE category = 'cpu_op' OR is_compiled_graph(name)
+WHERE is_ranked_on_host(category, name)
 GROUP BY run_id, rank, name, input_dims, input_types
 WINDOW in_op AS (PARTITION BY run_id, rank, name);

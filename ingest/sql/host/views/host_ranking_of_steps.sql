@@ -8,7 +8,7 @@
 -- calls     number of calls
 -- self_ns   time in the operator but in no operator or annotation inside it, ns
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice
--- percent   self time as a share of all operators' self time in the rank, 0 to 100
+-- percent   share of the self time of all operators and graphs in the rank, 0 to 100
 CREATE MACRO host_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
         op.rank,
@@ -20,7 +20,7 @@ CREATE MACRO host_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS T
     FROM ops AS op
     WHERE
         op.run_id = run
-        AND (op.category = 'cpu_op' OR is_compiled_graph(op.name))
+        AND is_ranked_on_host(op.category, op.name)
         AND in_steps(op.step, from_step, to_step)
     GROUP BY op.run_id, op.rank, op.name
     -- Partitioned by run for DuckDB clients other than `ingest.connect`: see `catalog.UNSOUND`.

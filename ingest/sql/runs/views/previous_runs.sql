@@ -7,6 +7,8 @@
 -- model            model of the run, or else its name
 -- started_at       when the profile began, UTC; null if unknown
 -- ingested_at      when it was added, UTC
+-- device_name      name of its slowest device; null if it has none, or no name was recorded
+-- measure          device, or host in a run without device activities
 -- previous_run_id  the previous run (`runs.run_id`); null for the first run
 -- is_same_device   whether both runs used a device of the same name, or both a host; null if there
 --                  is no previous run
@@ -45,6 +47,8 @@ SELECT
     model,
     started_at,
     ingested_at,
+    device_name,
+    measure,
     coalesce(on_same_device, of_same_model) AS previous_run_id,
     CASE WHEN of_same_model IS NOT NULL THEN on_same_device IS NOT NULL END AS is_same_device
 FROM before;

@@ -314,7 +314,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 CASE
                     WHEN is_of_path
                         THEN format(
-                            'Without {}, the work of {} would end {} earlier.',
+                            'Without {}, {} would end {} earlier.',
                             CASE kind
                                 WHEN 'host_bound' THEN 'the work of the host'
                                 WHEN 'recompiled' THEN 'compilation'

@@ -273,7 +273,7 @@ def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_
         (
             100_000,  # before the kernel: after it, the device is busy until 900
             "compile",
-            "Without compilation, the work of the median step would end 195 µs earlier. "
+            "Without compilation, the median step would end 195 µs earlier. "
             "1 compilation in the measured steps took 400 µs in total. Recompilations: none.",
         )
     ]

@@ -81,7 +81,7 @@ def _ranking(view: View, level: str) -> None:
             return
         names = list(frame["name"])
         name = st.query_params.get("name")
-        of = "the device's span" if view.steps.is_whole else f"the time of {view.steps.label}"
+        of = f"the wall time of {view.steps.label}"
         menu.heading(
             f"By {LEVELS[level].partition(' around')[0]}",
             {"ranking": query},

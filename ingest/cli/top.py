@@ -41,8 +41,8 @@ def top(
     )
     devices = connection.execute(
         """
-        SELECT rank, device, span_ns, busy_ns, bubble_ns
-        FROM device_totals WHERE run_id = $1 ORDER BY rank, device
+        SELECT rank, device, wall_ns, busy_ns, idle_ns
+        FROM ranking_walls WHERE run_id = $1 ORDER BY rank, device
         """,
         [run_id],
     ).fetchall()
@@ -130,10 +130,10 @@ def _ranking(
     yield table(COLUMNS, [_row(row, longest) for row in shown], title, right=COLUMNS[1:])
     if len(rows) > len(shown):
         yield Text(f"… and {len(rows) - len(shown)} more")
-    span, busy, bubble = times
-    yield Text(f"Total device time:  {_ms(span)} ms")
-    yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, span)})")
-    yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, span)})")
+    wall, busy, bubble = times
+    yield Text(f"Wall time:          {_ms(wall)} ms")
+    yield Text(f"Active time:        {_ms(busy)} ms ({_share(busy, wall)})")
+    yield Text(f"Bubble time:        {_ms(bubble)} ms ({_share(bubble, wall)})")
     best = [row for row in rows if row[0] != "bubble"][:3]
     named = [f"{_short(row[0], min(longest, LONGEST_NAME))} ({percent(row[3], 2)})" for row in best]
     what = "Top 3 kernels:" if level == "kernel" else "Top 3 ops:"

@@ -8,7 +8,7 @@
 --            or `(graph) <kernel>`, `(no op)`, `bubble`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
--- percent    share of the device's span, 0 to 100
+-- percent    share of the device's wall time, as in `ranking`, 0 to 100
 SELECT run_id, rank, device, name, calls, device_ns, percent
 FROM ranking
 WHERE level = 'leaf';

@@ -12,7 +12,8 @@
 --            around its launch, `bubble` for idle time
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
--- percent    share of the device's span, 0 to 100; null if the span is 0
+-- percent    share of the device's wall time (`ranking_walls`), 0 to 100; more if streams overlap;
+--            null if that is 0
 WITH totals AS (
     SELECT
         run_id,
@@ -21,8 +22,7 @@ WITH totals AS (
         device,
         name,
         count(*) AS calls,
-        sum(dur_ns)::BIGINT AS device_ns,
-        NULL AS span_ns
+        sum(dur_ns)::BIGINT AS device_ns
     FROM ranked_kernels
     GROUP BY run_id, level, rank, device, name
     UNION ALL
@@ -33,20 +33,23 @@ WITH totals AS (
         device,
         'bubble' AS name,
         bubbles AS calls,
-        bubble_ns AS device_ns,
-        span_ns
-    FROM device_totals
+        idle_ns AS device_ns
+    FROM ranking_walls
     CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
 )
 
 SELECT
-    run_id,
-    level,
-    rank,
-    device,
-    name,
-    calls,
-    device_ns,
-    100.0 * device_ns
-    / nullif(max(span_ns) OVER (PARTITION BY run_id, level, rank, device), 0) AS percent
-FROM totals;
+    totals.run_id,
+    totals.level,
+    totals.rank,
+    totals.device,
+    totals.name,
+    totals.calls,
+    totals.device_ns,
+    100.0 * totals.device_ns / nullif(walls.wall_ns, 0) AS percent
+FROM totals
+INNER JOIN ranking_walls AS walls
+    ON
+        totals.run_id = walls.run_id
+        AND totals.rank = walls.rank
+        AND totals.device IS NOT DISTINCT FROM walls.device;

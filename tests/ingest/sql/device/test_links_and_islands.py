@@ -271,7 +271,8 @@ def test_top_operators_ignore_wrappers_and_classes_divide_the_span() -> None:
     ).fetchall() == [(30_000, 30_000, 10_000, 15_000, 12_000, 10_000, 10_000)]
     ranking = connection.sql("SELECT op, calls, device_ns, percent FROM op_ranking ORDER BY 3 DESC")
     assert ranking.fetchall() == [
-        ("aten::mm", 2, 25_000, pytest.approx(83.333, abs=0.001)),
-        ("(no op)", 1, 12_000, 40.0),
-        ("bubble", 0, 0, 0.0),
+        # Of 90 µs, the device is idle for 10 before the activities and for 50 after them.
+        ("bubble", 2, 60_000, pytest.approx(100 * 60 / 90)),
+        ("aten::mm", 2, 25_000, pytest.approx(100 * 25 / 90)),
+        ("(no op)", 1, 12_000, pytest.approx(100 * 12 / 90)),
     ]

@@ -112,10 +112,48 @@ def test_rankings_lose_no_device_time(store_of_samples: duckdb.DuckDBPyConnectio
         whole AS (
             SELECT run_id, count(*) AS activities, sum(dur_ns) AS device_ns FROM kernels GROUP BY 1
         ),
-        idle AS (SELECT run_id, sum(bubble_ns) AS bubble_ns FROM device_time GROUP BY 1)
+        idle AS (
+            SELECT run_id, sum(bubble_ns) AS bubble_ns FROM run_totals
+            WHERE measure = 'device' GROUP BY 1
+        )
         SELECT * FROM ranked JOIN whole USING (run_id) JOIN idle USING (run_id)
         WHERE ranked.activities <> whole.activities OR ranked.device_ns <> whole.device_ns
             OR ranked.bubble_ns <> idle.bubble_ns
+        """
+    ).fetchall()
+    assert wrong == []
+
+
+def test_shares_are_of_the_same_time_for_a_whole_recording_and_for_its_steps(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    runs = store_of_samples.sql(
+        "SELECT run_id FROM run_metrics WHERE measure = 'device' "
+        "GROUP BY run_id HAVING max(outside_busy_ns) = 0"
+    ).fetchall()
+    assert len(runs) > 5
+    for (run,) in runs:
+        wrong = store_of_samples.execute(
+            """
+            SELECT * FROM ranking FULL JOIN ranking_of_steps($1) AS of_steps
+                USING (level, rank, device, name)
+            WHERE run_id = $1 AND name <> 'bubble'
+                AND abs(ranking.percent - of_steps.percent) < 1e-9 IS NOT TRUE
+            """,
+            [run],
+        ).fetchall()
+        assert wrong == [], run
+
+
+def test_wall_times_of_rankings_are_busy_idle_and_filling_time(
+    store_of_samples: duckdb.DuckDBPyConnection,
+) -> None:
+    wrong = store_of_samples.sql(
+        """
+        SELECT wall.* FROM ranking_walls AS wall
+        INNER JOIN run_totals AS total USING (run_id, rank)
+        WHERE wall.device IS NOT DISTINCT FROM total.device
+            AND wall.wall_ns <> wall.busy_ns + wall.idle_ns + total.fill_ns
         """
     ).fetchall()
     assert wrong == []

@@ -1,0 +1,38 @@
+-- Part of `ranking`: the time of which the rankings of a whole recording show shares.
+-- One row: a device of one rank of a run.
+--
+-- run_id   the run
+-- rank     rank of the process
+-- device   number of the device
+-- wall_ns  wall time of all measured steps, with the time between them, plus busy time outside of
+--          them, ns
+-- busy_ns  busy time in the whole recording, ns
+-- idle_ns  idle time in the measured steps, ns
+-- bubbles  number of gaps in the measured steps
+WITH measured AS (
+    SELECT
+        run_id,
+        step.rank,
+        device,
+        sum(wall_ns) AS wall_ns,
+        sum(wall_ns - idle_ns - fill_ns) AS busy_ns,
+        sum(idle_ns)::BIGINT AS idle_ns,
+        sum(bubbles)::BIGINT AS bubbles
+    FROM step_metrics AS step
+    GROUP BY run_id, step.rank, device
+)
+
+SELECT
+    total.run_id,
+    total.rank,
+    total.device,
+    (measured.wall_ns + total.busy_ns - measured.busy_ns)::BIGINT AS wall_ns,
+    total.busy_ns,
+    measured.idle_ns,
+    measured.bubbles
+FROM device_totals AS total
+INNER JOIN measured
+    ON
+        total.run_id = measured.run_id
+        AND total.rank = measured.rank
+        AND total.device IS NOT DISTINCT FROM measured.device;

@@ -35,7 +35,16 @@ def described(metrics: Any) -> str:
     if metrics.steps == 1:
         return found
     found += f", median step {int(metrics.step)}"
-    return f"{found}, middle half {_middle_half(metrics)}" if metrics.compared_steps > 1 else found
+    return f"{found}, middle half {_middle_half(metrics)}" if compared(metrics) > 1 else found
+
+
+def compared(metrics: Any) -> int:
+    """Return the number of steps that the quartiles compare; all, if an older version added them.
+
+    `metrics` is a row of view `run_metrics`.
+    """
+    number = metrics.steps if formatting.missing(metrics.compared_steps) else metrics.compared_steps
+    return int(number)
 
 
 def unsteady(runs: Sequence[str]) -> list[str]:
@@ -48,12 +57,12 @@ def unsteady(runs: Sequence[str]) -> list[str]:
 def warn(run: str) -> None:
     """Warn if the run's median step may not be typical."""
     where: dict[str, Value] = {"run_id": run, "is_slowest": True, "is_steady": False}
-    columns = "compared_steps, q1_wall_ns, q3_wall_ns"
+    columns = "steps, compared_steps, q1_wall_ns, q3_wall_ns"
     for row in data.rows(select(columns, "run_metrics", where)).itertuples():
-        compared = formatting.counted(int(row.compared_steps), "step")
-        why = f"only {compared} can be compared"
-        if row.compared_steps >= MIN_STEPS:
-            why = f"the middle half of {compared} takes {_middle_half(row)}"
+        steps = formatting.counted(compared(row), "step")
+        why = f"only {steps} can be compared"
+        if compared(row) >= MIN_STEPS:
+            why = f"the middle half of {steps} takes {_middle_half(row)}"
         st.warning(
             f"The median step of **{formatting.literal(run)}** may not be typical: {why}.",
             icon=":material/balance:",

@@ -80,9 +80,9 @@ def wall(view: View, row: Any) -> None:
     note, help = None, "Wall time of these steps, with the time between them."
     if row.is_median:
         help = f"Wall time: {median_step.described(measured)}."
-        if measured.steps > 1 and measured.compared_steps > 1:
+        if median_step.compared(measured) > 1:
             times = map(formatting.duration, (measured.q1_wall_ns, measured.q3_wall_ns))
-            steps = int(measured.compared_steps)
+            steps = median_step.compared(measured)
             of = f"middle half of {steps}" if steps > FEW_STEPS else f"{steps} steps"
             note = f"{of}: {' to '.join(times)}"
     elif row.steps > 1:

@@ -65,7 +65,8 @@ def show(entry: Entry) -> View | None:
         view = _of_run(entry, picked, bar)
     if view.run:
         offered_run.looked_at(view.run)
-        _chips(view.run)
+        with bar:
+            _chips(view.run)
         offered_run.explain(picked)
     incomplete_runs.warn(picked)
     recompiled.warn(picked)
@@ -125,4 +126,5 @@ def _chips(run: str) -> None:
         for fact in facts
         if not formatting.missing(fact)
     ]
-    st.markdown(" ".join([f":blue-badge[{formatting.literal(run)}]", *chips]))
+    with st.container(key="chips", width="content"):  # the last of the bar (style.css)
+        st.markdown(" ".join([f":blue-badge[{formatting.literal(run)}]", *chips]))

@@ -1,4 +1,4 @@
-"""The kernels of two runs, largest changes first."""
+"""The kernels of two runs, largest changes first, and what launched a kernel on each side."""
 
 import pandas as pd
 import streamlit as st
@@ -8,9 +8,10 @@ from dashboard.compare import op_rows, operators, sections
 from dashboard.compare.pair import Pair
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import menu
+from dashboard.widgets import menu, run_picker, timeline_link
 
 MAX_ROWS = 200
+HINT = "Click a row to see what launched the kernel on each side, and with which shapes."
 
 
 def show(pair: Pair) -> None:
@@ -30,20 +31,60 @@ def _table(pair: Pair) -> None:
         order_by="abs(change_ns) DESC, base_ns DESC, name",
     )
     frame = data.rows(query)
-    tables.show(
+    ticked = tables.show(
         _written(frame.head(MAX_ROWS)),
         "kernel_diff",
         key=f"kernels-{pair.key}",
         labels=operators.HEADINGS | {"calls_from_to": "calls"},
         bars=["change_ns"],
         colours=[colours.NEUTRAL] * min(len(frame), MAX_ROWS),
+        select="single-row",
     )
     sums = frame[["base_ns", "other_ns", "change_ns"]].sum()
     text = f"{formatting.counted(len(frame), 'name')}: {formatting.duration(sums['base_ns'])} → "
     text += f"{formatting.duration(sums['other_ns'])} ({formatting.change(sums['change_ns'])})"
     menu.show({"kernels": query}, "kernel-diff")
     more = f" The first {MAX_ROWS} are shown." if len(frame) > MAX_ROWS else ""
-    st.caption(f"{text}.{more}")
+    st.caption(f"{text}.{more} {HINT}")
+    if ticked:
+        _launches(pair, str(frame["name"].iloc[ticked[0]]))
+
+
+def _launches(pair: Pair, kernel: str) -> None:
+    """Show what launched a kernel, with links to the longest activities of the ticked row."""
+    st.markdown(f"**{formatting.literal(formatting.short_name(kernel))}**")
+    query = select(
+        "op, shapes, grid, block, base_ns, other_ns, change_ns, percent AS change_percent, "
+        "base_calls, other_calls, base_longest, other_longest",
+        "launch_diff",
+        {"name": kernel},
+        arguments=pair.arguments,
+        order_by="abs(change_ns) DESC, base_ns DESC, op, shapes, grid, block",
+        limit=MAX_ROWS,
+    )
+    frame = data.rows(query)
+    ticked = tables.show(
+        _written(frame),
+        "launch_diff",
+        key=f"launches-{pair.key}-{kernel}",
+        hidden=["base_longest", "other_longest"],
+        labels=operators.HEADINGS | {"calls_from_to": "calls"},
+        bars=["change_ns"],
+        colours=[colours.NEUTRAL] * len(frame),
+        select="single-row",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        menu.show({"launches": query}, "launch-diff")
+        if not ticked:
+            st.caption("Click a row to find its longest activities in the timeline.")
+            return
+        for side, run in pair.runs.items():
+            longest = frame[f"{side}_longest"].iloc[ticked[0]]
+            if not formatting.missing(longest):
+                label = f"The longest in {formatting.literal(run)}"
+                times = int(longest["start_ns"]), int(longest["dur_ns"])
+                address = {run_picker.RUN_KEY: run}
+                timeline_link.show(address, int(longest["rank"]), *times, label)
 
 
 def _written(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import altair as alt
@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard.drawing import colours, formatting
 from ingest import units
 
+PICK = "pick"  # the name of the selection in charts
 DWARFS = 10  # a value of this many times the median makes an axis logarithmic
 AXIS_HEIGHT = 80  # pixels for the time axis and the margins of a bar chart
 TOOLTIP_WIDTH = 300  # characters
@@ -99,14 +100,30 @@ def names_axis(order: list[str]) -> Any:
     return alt.Y("short:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_PIXELS))
 
 
-def grouped_bars(frame: pd.DataFrame, runs: list[str], metric: str) -> None:
-    """Draw a metric of the same names in several runs. Columns: name, run_id, ns, calls."""
+def grouped_bars(
+    frame: pd.DataFrame,
+    runs: list[str],
+    metric: str,
+    on_pick: Callable[[str, str], None] | None = None,
+) -> None:
+    """Draw a metric of the same names in several runs. Columns: name, run_id, ns, calls.
+
+    `on_pick` is called with the name and the run of the bar that the user clicks.
+    """
+    key = f"bars-{metric}"
+
+    def picked() -> None:
+        chosen: Any = st.session_state[key]["selection"].get(PICK, [])
+        if on_pick and chosen:
+            on_pick(str(chosen[0]["full_name"]), str(chosen[0]["run"]))
+
     names = list(dict.fromkeys(frame["name"]))
     short = formatting.short_names(names, LABEL_WIDTH)
     factor, unit = duration_axis(frame["ns"].max())
     data = pd.DataFrame(
         {
             "short": frame["name"].map(short),
+            "full_name": frame["name"],
             "name": [formatting.clipped(name, TOOLTIP_WIDTH) for name in frame["name"]],
             "run": frame["run_id"],
             "value": frame["ns"] / factor,
@@ -132,4 +149,10 @@ def grouped_bars(frame: pd.DataFrame, runs: list[str], metric: str) -> None:
         .properties(height=(8 * len(runs) + 10) * len(names) + AXIS_HEIGHT)
     )
     legend(dict(zip(runs, colours.RUNS, strict=False)))
-    st.altair_chart(chart, alt=f"The top operators of each run, by {metric}")
+    alt_text = f"The top operators of each run, by {metric}"
+    if on_pick is None:
+        st.altair_chart(chart, alt=alt_text)
+        return
+    chart = chart.add_params(alt.selection_point(PICK, fields=["full_name", "run"], toggle=False))
+    st.altair_chart(chart, alt=alt_text, key=key, on_select=picked, selection_mode=PICK)
+    st.caption("Click a bar to open its run.")

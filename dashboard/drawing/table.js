@@ -1,5 +1,6 @@
 // A dense table. A click on a heading sorts, a click on a row ticks it, and long names are cut in
-// the middle. `data` is from `tables.show`. The state `rows` has the indices of the ticked rows.
+// the middle. Rows with depths are a tree, which folds: each row is below the nearest earlier row with
+// a smaller depth. `data` is from `tables.show`. The state `rows` has the indices of the ticked rows.
 // A table whose ticks Python controls sets the trigger `ticked` instead.
 
 const CHARACTER_PX = 6.9; // at 13 px
@@ -14,6 +15,8 @@ const ROW_PX = 29; // the height of a row in table.css
 const CHUNK = 100; // rows that are drawn at once
 const AHEAD_PX = 2_000; // rows are drawn this far below the visible part
 const ENDING = 14; // characters at the end of a name that always show
+const [INDENT_PX, FOLD_PX] = [14, 18]; // of a level of a tree, and of the button that folds
+const OPEN_ROWS = 40; // a tree opens as many levels as have at most this many rows
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".grid");
@@ -26,17 +29,32 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (shown === state.shown) return; // a row that is redrawn loses a click
   Object.assign(state, { shown, ticked: new Set(rest.selected) });
 
+  const tree = data.depths && treeOf(data.depths);
+  if (tree) state.open ??= firstOpen(tree, data);
+
   const order = () => {
-    const indices = data.columns[0].texts.map((_, index) => index);
     const by = data.columns.find((each) => each.name === state.by);
-    if (!by) return indices;
     const sign = state.down ? -1 : 1;
     const known = (value) => value !== null && value !== "";
-    return indices.sort((a, b) => {
+    const compare = (a, b) => {
+      if (!by) return 0;
       const [x, y] = [by.values[a], by.values[b]];
       if (!known(x) || !known(y)) return known(y) - known(x);
       return sign * (x < y ? -1 : x > y ? 1 : 0);
-    });
+    };
+    if (!tree) return [...data.ids.keys()].sort(compare);
+    const shown = (index) => [index, ...(state.open.has(index) ? below(tree.below[index]) : [])];
+    const below = (rows) => [...rows].sort(compare).flatMap(shown);
+    return below(tree.roots);
+  };
+
+  // Opens or folds a row of a tree, with all rows inside it or alone.
+  const fold = (index, isAll) => {
+    const isOpen = state.open.has(index);
+    const inside = (row) => [row, ...(isAll ? tree.below[row].flatMap(inside) : [])];
+    for (const row of inside(index)) isOpen ? state.open.delete(row) : state.open.add(row);
+    draw();
+    root.querySelector(`tr[data-id="${CSS.escape(data.ids[index])}"]`)?.focus();
   };
 
   const tick = (index) => {
@@ -64,7 +82,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 
   const draw = () => {
     const scrolled = root.firstElementChild?.scrollTop;
-    root.replaceChildren(table(data, state, order(), tick, sort, scrolled ?? 0));
+    root.replaceChildren(table(data, state, order(), { tick, sort, fold, tree }, scrolled ?? 0));
     if (scrolled) root.firstElementChild.scrollTop = scrolled; // only if needed: it forces a layout
   };
 
@@ -77,18 +95,50 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.watcher.observe(root);
 }
 
-function table(data, state, indices, tick, sort, scrolled) {
+/** Returns the indices of the rows without a row around them, and of those right below each row. */
+function treeOf(depths) {
+  const tree = { roots: [], below: depths.map(() => []), around: depths.map(() => []) };
+  const path = [];
+  depths.forEach((depth, index) => {
+    while (path.length && depths[path.at(-1)] >= depth) path.pop();
+    (path.length ? tree.below[path.at(-1)] : tree.roots).push(index);
+    tree.around[index] = [...path];
+    path.push(index);
+  });
+  return tree;
+}
+
+/** Returns the rows of a tree that are open at first: its upper levels, and those around ticked rows. */
+function firstOpen(tree, data) {
+  const open = new Set(data.selected.flatMap((id) => tree.around[data.ids.indexOf(id)]));
+  let level = tree.roots;
+  for (let rows = level.length; level.length; ) {
+    const next = level.flatMap((index) => tree.below[index]);
+    rows += next.length;
+    if (rows > OPEN_ROWS) break;
+    for (const index of level) open.add(index);
+    level = next;
+  }
+  return open;
+}
+
+function table(data, state, indices, acts, scrolled) {
   const box = element("div", { className: "grid-box" });
   box.style.maxHeight = data.height;
   const boxes = data.select === "multi-row" ? [element("col")] : [];
   const columns = data.columns.map(() => element("col"));
   const grid = element("table", { ariaRowCount: indices.length }, [
     element("colgroup", {}, [...boxes, ...columns]),
-    head(data, state, sort),
+    head(data, state, acts.sort),
   ]);
   for (const each of boxes) each.style.width = `${BOX_PX}px`;
-  addRows(box, grid, data, state, indices, tick, scrolled);
+  addRows(box, grid, data, state, indices, acts, scrolled);
   const extents = data.columns.map(extent);
+  if (acts.tree) {
+    grid.role = "treegrid";
+    const indent = FOLD_PX + INDENT_PX * Math.max(...indices.map((index) => data.depths[index]));
+    extents[0] = { ...extents[0], most: extents[0].most + indent, whole: extents[0].whole + indent };
+  }
   state.fit = () => {
     const free = state.width - boxes.length * BOX_PX - 2; // less the border
     const widths = fitted(extents, free);
@@ -161,11 +211,12 @@ function head(data, state, sort) {
 }
 
 /** Adds the rows. Rows far below the visible part are drawn on scrolling. */
-function addRows(box, grid, data, state, indices, tick, scrolled) {
+function addRows(box, grid, data, state, indices, { tick, fold, tree }, scrolled) {
   const scales = data.columns.map(scale);
   const row = (index) => {
     const cells = data.columns.map((each, at) => cell(each, index, scales[at]));
     const made = element("tr", {}, cells);
+    if (tree) addFold(made, data.depths[index], tree.below[index].length, state.open.has(index), (isAll) => fold(index, isAll));
     if (!data.select) return made;
     if (data.select === "multi-row") {
       const box = element("input", { type: "checkbox", tabIndex: -1 });
@@ -191,13 +242,33 @@ function addRows(box, grid, data, state, indices, tick, scrolled) {
   };
   rows.onkeydown = (event) => {
     const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
-    const next = way && event.target.closest("tr.choice")?.[way];
-    if (!next) return;
+    const row = event.target.closest("tr.choice");
+    const next = way && row?.[way];
+    const folds = { ArrowRight: "false", ArrowLeft: "true" }[event.key] === row?.ariaExpanded;
+    if (!next && !folds) return;
     event.preventDefault();
-    next.focus();
+    if (next) next.focus();
+    else row.querySelector(".fold").click();
   };
   drawUntil(scrolled + AHEAD_PX);
   box.onscroll = () => drawUntil(box.scrollTop + box.clientHeight + AHEAD_PX);
+}
+
+/** Indents the first cell of a tree's row, with a button that opens or folds the rows below. */
+function addFold(row, depth, count, isOpen, fold) {
+  const [cell] = row.children;
+  cell.style.paddingLeft = `${INDENT_PX * depth + PADDING_PX / 2 + (count ? 0 : FOLD_PX)}px`;
+  row.ariaLevel = depth + 1;
+  if (!count) return;
+  row.ariaExpanded = String(isOpen);
+  const what = `${isOpen ? "Hide" : "Show"} the ${count} below. With Shift: all inside them, too.`;
+  const button = element("button", { className: "fold", type: "button", title: what, tabIndex: -1 });
+  button.textContent = isOpen ? "▾" : "▸";
+  button.onclick = (event) => {
+    event.stopPropagation();
+    fold(event.shiftKey);
+  };
+  cell.querySelector("code").prepend(button);
 }
 
 /** Shows whether a row is ticked. */

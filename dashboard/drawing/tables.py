@@ -124,6 +124,7 @@ def show(
     select: Literal["single-row", "multi-row"] | None = None,
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
+    depths: Sequence[int] | None = None,
     rest_px: int | None = None,
 ) -> list[int]:
     """Draw a table of a view's rows without empty columns. Return the indices of selected rows.
@@ -139,6 +140,7 @@ def show(
     selected      rows that are selected at first; with `on_select`, on each run
     on_select     called with the rows that the user selects, before the page is redrawn
     ids           identify the rows if their order can change
+    depths        the rows are a tree in this order, with these depths; the first column is a name
     rest_px       height of the page above and below the table, which fills the rest of the window
     """
     frame = clipped(frame.drop(columns=list(hidden)))
@@ -182,6 +184,7 @@ def show(
             "columns": columns,
             "select": select,
             "ids": names,
+            "depths": None if depths is None else list(map(int, depths)),
             "selected": [names[row] for row in ticked],
             "ticks": st.session_state.get(count_key, 0),
             "height": f"max({SCROLL_HEIGHT}, 100vh - {rest_px}px)" if rest_px else SCROLL_HEIGHT,

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import data
-from dashboard.drawing import formatting, tables
+from dashboard.drawing import tables
 from dashboard.modules import detail, flames
 from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, run_picker
@@ -12,8 +12,6 @@ from dashboard.widgets.view import View
 
 MODULE = "module"  # URL parameter: the id of the ticked module
 MAX_ROWS = 2_000
-NAME_WIDTH = 26  # characters
-INDENT = "\u2007\u2007"  # two figure spaces, which a browser does not collapse
 MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
 COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth, module_id"
 
@@ -60,17 +58,12 @@ def _tree(view: View) -> pd.Series | None:
     shown = frame.head(MAX_ROWS)
     empty = [name for name in MEASURES if not shown[name].fillna(0).any()]
     rows = tables.show(
-        shown.assign(
-            name=[
-                INDENT * int(row.depth) + formatting.middle_out(str(row.name), NAME_WIDTH)
-                for row in shown.itertuples(index=False)
-            ]
-        ).rename(columns={"name": "tree"}),
+        shown,
         "module_ranking",
         key=f"modules-{view.key}-{st.session_state.get('q', '')}",
         hidden=["module", "depth", "module_id", "self_ns", *empty],
         labels={
-            "tree": "module",
+            "name": "module",
             "total_ns": "host time",
             "idle_ns": "idle ended",
             "device_bytes": "memory kept",
@@ -79,7 +72,8 @@ def _tree(view: View) -> pd.Series | None:
         bars=["total_ns" if "device_ns" in empty else "device_ns"],
         select="single-row",
         selected=[ids.index(module_id)] if module_id in ids[:MAX_ROWS] else [],
-        rest_px=330,
+        depths=shown["depth"],
+        rest_px=295,
     )
     note = "A module includes the modules inside it. Click a module to see its details."
     if len(frame) > MAX_ROWS:

@@ -11,7 +11,7 @@ from dashboard import data
 from dashboard.drawing import charts, colours, tables
 from dashboard.operators import detail
 from dashboard.query import Query, Value, select
-from dashboard.widgets import menu, metrics, run_picker, step_parts
+from dashboard.widgets import menu, metrics, page_change, run_picker, step_parts
 from dashboard.widgets.view import View
 
 MAX_ROWS = 2_000
@@ -49,7 +49,7 @@ def show(runs: Sequence[str], view: View) -> None:
             bars=["percent"],
             select="single-row",
             selected=selected[:1],
-            rest_px=510,
+            rest_px=440,
         )
         st.caption("Tick a row to see its shapes and calls.")
         st.caption("Shares are of the self time of all operators and compiled graphs on the host.")
@@ -115,7 +115,15 @@ def _grouped(frame: pd.DataFrame, runs: Sequence[str]) -> None:
     )
     first = list(dict.fromkeys(frame["name"]))[:BARS]
     bars = bars[bars["name"].isin(first) & bars["run_id"].isin(shown)]
-    charts.grouped_bars(bars, shown, "host self time")
+    opened = frame.assign(process=processes).groupby("process")[["run_id", "rank"]].first()
+
+    def open_host(name: str, process: str) -> None:
+        run, rank = str(opened["run_id"][process]), int(opened["rank"][process])
+        host = run_picker.Device(rank, None, is_host=True)
+        address = {run_picker.RUN_KEY: run, page_change.DEVICE: host.label, "name": name}
+        page_change.stay(address)
+
+    charts.grouped_bars(bars, shown, "host self time", open_host)
     if len(named) > MAX_PROCESSES:
         st.caption(
             f"The first {MAX_PROCESSES} of {len(named)} processes. The table has all of them."

@@ -96,7 +96,7 @@ def _ranking(view: View, level: str) -> None:
             bars=["percent"],
             select="single-row",
             selected=[names.index(name)] if name in names[:MAX_ROWS] else [],
-            rest_px=510,
+            rest_px=440,
         )
         st.caption("Tick a row to see its kernels, shapes and calls.")
         _notes(len(frame), set(names), float(frame["percent"].max()), of)

@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import compare_link, menu, run_picker
+from dashboard.widgets import compare_link, menu, page_change, run_picker
 
 MAX_RUNS = len(colours.RUNS)
 MAX_ROWS = 2_000
@@ -49,7 +49,12 @@ def page(picked: Sequence[str], level: str) -> None:
             labels={f"{run}_ns": run for run in runs},
         )
     with right:
-        charts.grouped_bars(bars, runs, "device time")
+        charts.grouped_bars(
+            bars,
+            runs,
+            "device time",
+            lambda name, run: page_change.stay({run_picker.RUN_KEY: run, "name": name}),
+        )
 
 
 def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:

@@ -67,7 +67,7 @@ def show(view: View, start_ns: int, length_ns: int, shown: tuple[int, int], *, z
     lanes.draw(
         pd.DataFrame(columns=NO_BOXES),
         [],
-        lanes.Axis(0, length_ns, ticks, "since the start of the recording"),
+        lanes.Axis(0, length_ns, ticks),
         key=f"recording-{view.run}-{view.device.label}",
         alt=f"The recording of {view.run}: how busy it was, its launch queues, and its memory",
         file=f"{view.run}-recording",

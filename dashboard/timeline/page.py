@@ -40,14 +40,16 @@ def page(view: View) -> None:
     since, until = zoom.TRACE.visible_range(length_ns, of_steps)
     chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
+        controls = st.container(width="content")
         ranks = [] if _all_ranks(run) else [("rank", str(rank))]
         beside = _beside(view)
     with chart:
-        if beside:  # two whole steps are shown, so there is no range to choose
-            overview.show(view, start_ns, length_ns, of_steps, zooms=False)
-        else:
-            overview.show(view, start_ns, length_ns, (since, until), zooms=True)
-            text = timeline.described(view, (since, until), of_steps, length_ns)
+        # With another run beside it, two whole steps are shown, so there is no range to choose.
+        shown = of_steps if beside else (since, until)
+        overview.show(view, start_ns, length_ns, shown, zooms=not beside)
+    if not beside:
+        with controls:
+            text = timeline.described(view, shown, of_steps, length_ns)
             zoom.TRACE.controls(f"trace-{view.key}", since, until, length_ns, text)
     parameters = [("run", run), *ranks]
     if beside:

@@ -1,4 +1,4 @@
-"""Changes of page on a click."""
+"""Changes of page, or of the run that a page shows, on a click."""
 
 from collections.abc import Mapping
 
@@ -15,6 +15,16 @@ def request(page: str, address: Mapping[str, str]) -> None:
 
     The page opens before the current page is redrawn.
     """
+    st.session_state[REQUESTED] = page, _chosen(address)
+
+
+def stay(address: Mapping[str, str]) -> None:
+    """Show a run with URL parameters on the current page, from the callback of a widget."""
+    st.query_params.update(_chosen(address))
+
+
+def _chosen(address: Mapping[str, str]) -> dict[str, str]:
+    """Choose the run and the device of an address. Return its other parameters."""
     run = address[RUN_KEY]
     picked = st.session_state["runs"]
     if run not in picked:
@@ -25,8 +35,7 @@ def request(page: str, address: Mapping[str, str]) -> None:
     for key, value in chosen.items():  # Streamlit refuses parameters that are bound to a widget
         st.session_state[key] = value
         st.session_state["chosen"].add(key)
-    others = {key: value for key, value in address.items() if key not in (RUN_KEY, DEVICE)}
-    st.session_state[REQUESTED] = page, others
+    return {key: value for key, value in address.items() if key not in (RUN_KEY, DEVICE)}
 
 
 def carry_out() -> None:

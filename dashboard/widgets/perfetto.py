@@ -15,4 +15,5 @@ def prefix() -> str:
 
 def show(query: str, height: int) -> None:
     """Show the trace for a query string of the route `view`; `height` is in pixels."""
-    frame.show(f"{prefix()}/view?{query}", "Perfetto", height, key="perfetto")
+    address = f"{prefix()}/view?{query}#{st.context.theme.type}"
+    frame.show(address, "Perfetto", height, key="perfetto")

@@ -2,15 +2,23 @@
 // at ui.perfetto.dev. The page passes the trace to Perfetto in a message; no server receives it.
 //
 // The query of the page's URL selects the trace, like that of `trace`. It may also select an event:
-// `at` is the event's start in Unix ns, and `dur` its duration in ns.
+// `at` is the event's start in Unix ns, and `dur` its duration in ns. The fragment is the theme,
+// `light` or `dark`; without one, the page has the browser's.
 const HOSTED = "https://ui.perfetto.dev";
 const PING_MS = 50;
+const POLL_MS = 50;
+const SETTINGS = "perfettoSettings"; // Perfetto's key in the browser's storage
+const FAILED = ".pf-modal-dialog, #app_load_failure_err:not(:empty)"; // Perfetto's error messages
+const MB = 1_000_000;
 // Perfetto starts with each process collapsed to one line; expand them all.
 const STARTUP_COMMANDS = [{ id: "dev.perfetto.ExpandTracksByRegex", args: [".*"] }];
 
 const query = new URLSearchParams(location.search);
 const message = document.getElementById("message");
 const button = document.getElementById("open");
+const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+const theme = { "#light": "light", "#dark": "dark" }[location.hash] ?? (isDark ? "dark" : "light");
+document.documentElement.style.colorScheme = theme;
 
 // Return the fragment of Perfetto's URL that selects what it shows. Its times are ns since the
 // trace's zero.
@@ -58,6 +66,41 @@ function leaveNoTraces(perfetto) {
   });
 }
 
+// Give Perfetto the theme of this page, before it starts.
+function setTheme() {
+  const settings = JSON.parse(localStorage.getItem(SETTINGS) ?? "{}");
+  localStorage.setItem(SETTINGS, JSON.stringify({ ...settings, theme }));
+}
+
+// Return the content of an answer. The message says how much of it has arrived.
+async function content(answer) {
+  const parts = [];
+  let bytes = 0;
+  for (const reader = answer.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts).arrayBuffer();
+    parts.push(value);
+    bytes += value.length;
+    message.textContent = `Reading the trace: ${(bytes / MB).toFixed(1)} MB`;
+  }
+}
+
+// Show Perfetto as soon as it shows the trace or an error. Until then, show its progress.
+function reveal(frame) {
+  const poll = setInterval(() => {
+    if (!frame.contentDocument) return; // the browser shows an error instead
+    const { app } = frame.contentWindow;
+    const isLoaded = app?.trace && !app.isLoadingTrace;
+    if (isLoaded || frame.contentDocument.querySelector(FAILED)) {
+      clearInterval(poll);
+      message.remove();
+      frame.classList.remove("waits");
+    } else if (app?.isLoadingTrace) {
+      message.textContent = `Perfetto: ${app.omnibox.statusMessage ?? "opening the trace"} …`;
+    }
+  }, POLL_MS);
+}
+
 async function show() {
   const answer = await fetch(`trace${location.search}`);
   if (!answer.ok) {
@@ -71,12 +114,15 @@ async function show() {
     const frame = document.createElement("iframe");
     frame.src = `ui/index.html${shown}`;
     frame.title = title;
+    frame.className = "waits";
+    setTheme();
     document.body.append(frame);
-    send(frame.contentWindow, location.origin, title, await answer.arrayBuffer(), true);
-    message.remove();
+    send(frame.contentWindow, location.origin, title, await content(answer), true);
+    message.textContent = "Perfetto starts …";
+    reveal(frame);
     return;
   }
-  const buffer = await answer.arrayBuffer();
+  const buffer = await content(answer);
   message.textContent = "Perfetto opens in a new tab. The trace does not leave the browser.";
   button.hidden = false;
   button.addEventListener("click", () => {

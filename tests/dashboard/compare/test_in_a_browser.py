@@ -91,6 +91,7 @@ def wait_for_alphas(tab: Page, *wanted: int, without: int | None = None) -> None
         """([wanted, without]) => {
             /* all */
             const [canvas] = all(".lanes canvas");
+            if (!canvas) return false; // it is being redrawn
             const { data } = canvas.getContext("2d")
                 .getImageData(0, 0, canvas.width, canvas.height);
             const found = new Set();

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import ingest
 from dashboard.drawing import formatting
@@ -20,6 +20,46 @@ from tests.dashboard.elements import texts
 def box(tab: Page, name: str):
     """Return the first box of the flame graph with this name."""
     return tab.locator(PLOT).filter(has_text=re.compile(re.escape(name))).first
+
+
+def fold_button(row: Locator) -> Locator:
+    return row.get_by_role("button")
+
+
+def test_the_tree_of_modules_folds(tab, address, run_of, shown_store) -> None:
+    run = run_of("h100_owlv2")
+    with ingest.connect(shown_store) as connection:
+        [(inside, layers, layer_id)] = connection.execute(
+            """
+            SELECT
+                count(*),
+                count(*) FILTER (WHERE module LIKE '%/Owlv2Encoder_0/Owlv2EncoderLayer_%'
+                    AND module NOT LIKE '%/Owlv2EncoderLayer_%/%'),
+                any_value(module_id) FILTER (WHERE name = 'Owlv2EncoderLayer_3')
+            FROM module_ranking WHERE run_id = $1 AND contains(module, '/Owlv2Encoder_0/')
+            """,
+            [run],
+        ).fetchall()
+    tab.goto(f"{address}/modules?run={run}&step=all&module={layer_id}")
+    rows = table(tab).locator("tbody tr")
+    chosen = rows.filter(has_text=re.compile("Owlv2EncoderLayer_3"))
+    expect(chosen).to_have_attribute("aria-selected", "true")  # the rows around it are open
+    encoder = rows.filter(has_text="Owlv2Encoder_0")
+    expect(encoder).to_have_attribute("aria-expanded", "true")
+    tree = table(tab).get_by_role("treegrid")
+    opened = int(tree.get_attribute("aria-rowcount") or 0)
+    fold_button(encoder).click()
+    expect(tree).to_have_attribute("aria-rowcount", str(opened - layers))
+    fold_button(encoder).click(modifiers=["Shift"])
+    expect(tree).to_have_attribute("aria-rowcount", str(opened - layers + inside))
+    encoder.press("ArrowLeft")
+    expect(encoder).to_have_attribute("aria-expanded", "false")
+    expect(encoder).to_be_focused()
+    encoder.press("ArrowRight")
+    expect(tree).to_have_attribute("aria-rowcount", str(opened - layers + inside))
+    tab.get_by_role("columnheader", name="host time").click()  # sorts siblings below their parent
+    last = rows.filter(has_text=re.compile("Owlv2VisionTransformer_0")).locator("~ tr").first
+    expect(last).to_have_attribute("aria-level", "4")
 
 
 def test_a_module_opens_its_operators_kernels_and_flame_graph(
@@ -51,6 +91,7 @@ def test_a_module_opens_its_operators_kernels_and_flame_graph(
     expect(tab.locator(PLOT).first).to_be_visible()
     assert tab.locator(PLOT).count() <= MAX_BOXES
     wait_until_sent(tab)
+    fold_button(rows.filter(has_text="Owlv2Encoder_0")).click()
     rows.filter(has_text="Owlv2EncoderLayer_0").click()
     wait_for_query(tab, "module", str(module_id))
     expect(tab.get_by_role("heading", name="Owlv2EncoderLayer_0")).to_be_visible()

@@ -19,7 +19,7 @@ from tests.dashboard.browser import (
     wait_for_query,
     wait_until_sent,
 )
-from tests.dashboard.conftest import NETWORK
+from tests.dashboard.conftest import NETWORK, WORKERS0, WORKERS4
 
 
 def test_the_top_kernel_is_on_the_page_and_downloads_have_all_rows_with_full_names(
@@ -86,6 +86,19 @@ def test_the_sql_of_a_table_opens_in_the_console(tab, address, run_of):
     assert query_of(tab)["run"] == [run_of("h100_owlv2")]
     tab.goto(tab.url)
     expect(tab.get_by_label("Query")).to_have_value(re.compile("FROM ranking"))
+
+
+def test_a_click_on_a_bar_opens_the_operator_of_its_run(tab, address, run_of):
+    runs = [run_of(WORKERS0), run_of(WORKERS4)]
+    tab.goto(f"{address}/operators?run={runs[0]}&run={runs[1]}")
+    chart = tab.get_by_test_id("stVegaLiteChart").first
+    places = [(x / 100, y / 100) for y in range(4, 30, 2) for x in range(50, 40, -3)]
+    at = point_until(tab, chart, places, runs[1])
+    shown = tab.locator("#vg-tooltip-element").inner_text().split()
+    tab.mouse.click(*at)
+    wait_for_query(tab, "of", runs[1])
+    wait_for_query(tab, "name", shown[shown.index("name") + 1])
+    expect(tab.locator(".grid tr[aria-selected=true]")).to_have_count(1)
 
 
 def test_hovering_a_point_of_a_network_names_the_operator(tab, serve, network_store):

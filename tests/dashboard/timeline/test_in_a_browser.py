@@ -41,7 +41,10 @@ window.addEventListener("message", ({ data, source, origin }) => {
 
 def perfetto(tab: Page) -> FrameLocator:
     """Return Perfetto's frame, once it shows a trace without errors."""
-    frame = tab.frame_locator(PERFETTO).frame_locator("iframe")
+    page = tab.frame_locator(PERFETTO)
+    frame = page.frame_locator("iframe")
+    expect(page.locator("#message")).to_have_count(0)
+    expect(frame.locator(".pf-theme-provider--light")).to_be_visible()  # Chromium's theme in tests
     expect(frame.get_by_text("steps, idle time and critical path").first).to_be_visible()
     for error in ("import error", "Oops"):
         expect(frame.get_by_text(error)).to_have_count(0)

@@ -44,10 +44,17 @@ WHERE slice.category IS NOT 'tracehouse' AND slice.category IS NOT 'cpu_instant_
 @pytest.mark.parametrize("run", TRACKS)
 def test_perfetto_shows_a_run(run: str, sampled: Samples, chromium: Browser) -> None:
     store = sampled.store(*TRACKS)
-    with opened(run, "--store", store) as address, chromium.new_page() as tab:
+    # The browser's theme becomes Perfetto's.
+    theme = "dark" if run == "cpu_only" else "light"
+    with (
+        opened(run, "--store", store) as address,
+        chromium.new_page(color_scheme=theme) as tab,
+    ):
         tab.set_viewport_size({"width": 1400, "height": 2400})
         tab.goto(f"{address}/view")
         frame = tab.frame_locator("iframe")
+        expect(frame.locator(f".pf-theme-provider--{theme}")).to_be_visible(timeout=PATIENCE_MS)
+        expect(tab.locator("#message")).to_have_count(0)
         for track in TRACKS[run]:
             expect(frame.get_by_text(track).first).to_be_attached(timeout=PATIENCE_MS)
         expect(frame.get_by_text("import error")).to_have_count(0)

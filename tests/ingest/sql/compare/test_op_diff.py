@@ -5,7 +5,9 @@ of the device activities launched inside each outermost cpu_op, or of the cpu_op
 """
 
 import gzip
+import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,7 @@ def test_each_work_item_is_in_exactly_one_group(
     assert sorted(aligned) == sorted(work_items)
 
 
-@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "module_diff"])
+@pytest.mark.parametrize("macro", ["op_diff", "kernel_diff", "module_diff", "launch_diff"])
 @pytest.mark.parametrize("pair", PAIRS, ids="->".join)
 def test_rows_add_up_to_the_work_of_both_runs(
     diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str], macro: str
@@ -110,6 +112,73 @@ def test_rows_add_up_to_the_work_of_both_runs(
         if has_device == (measure == "device"):  # otherwise its metrics are of the device
             assert sums[side == "other"] == total
     assert sums[2] == sums[1] - sums[0]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="->".join)
+def test_launches_add_up_to_their_kernel(
+    diffs: duckdb.DuckDBPyConnection, pair: tuple[str, str]
+) -> None:
+    columns = "name, base_calls, other_calls, base_ns, other_ns"
+    kernels = ask(diffs, f"SELECT {columns} FROM kernel_diff($base, $other)", pair)
+    sums = ", ".join(f"sum({column})::BIGINT" for column in columns.split(", ")[1:])
+    launches = ask(diffs, f"SELECT name, {sums} FROM launch_diff($base, $other) GROUP BY 1", pair)
+    assert sorted(launches) == sorted(kernels)
+
+
+def dgrads_of(trace_file: Path) -> Counter[tuple[Any, ...]]:
+    """Return how often step 6 of a trace launched `dgrad_engine`, by inputs, grid and block."""
+    events = json.loads(gzip.decompress(trace_file.read_bytes()))["traceEvents"]
+    [step] = [event for event in events if event.get("name") == "ProfilerStep#6"]
+    of_id = {
+        event["args"]["External id"]: event for event in events if event.get("cat") == "Operator"
+    }
+    launched = (event for event in events if "dgrad_engine" in event.get("name", ""))
+    ops = [(event["args"], of_id[event["args"]["external id"]]) for event in launched]
+    return Counter(
+        (
+            op["name"],
+            ", ".join(f"fp32 {dims}" for dims in op["args"]["Input Dims"] if dims),
+            *(tuple(kernel[size]) for size in ("grid", "block")),
+        )
+        for kernel, op in ops
+        if step["ts"] <= op["ts"] < step["ts"] + step["dur"]
+    )
+
+
+def test_launches_show_the_shapes_that_became_slower(
+    diffs: duckdb.DuckDBPyConnection, sampled: Samples
+) -> None:
+    pair = ("v100_resnet50_workers0", "v100_resnet50_workers4")
+    base, other = (dgrads_of(sampled.files(run)[0]) for run in pair)
+    found = ask(
+        diffs,
+        "SELECT op, shapes, grid, block, sum(base_calls), sum(other_calls) "
+        "FROM launch_diff($base, $other) WHERE contains(name, 'dgrad_engine') GROUP BY ALL",
+        pair,
+    )
+    expected = {key: (base[key], other[key]) for key in base | other}
+    shown = {(op, shapes, *map(tuple, sizes)): (x, y) for op, shapes, *sizes, x, y in found}
+    assert shown == expected
+    assert (base.total(), other.total()) == (27, 30)
+
+
+def test_the_longest_launch_of_each_run_is_known(
+    diffs: duckdb.DuckDBPyConnection,
+) -> None:
+    pair = ("v100_resnet50_workers0", "v100_resnet50_workers4")
+    [(found, durations)] = ask(
+        diffs,
+        """
+        SELECT list(other_longest.dur_ns ORDER BY other_longest.dur_ns DESC)[1], (
+            SELECT max(dur_ns) FROM kernels WHERE run_id = $other AND event_id IN (
+                SELECT event_id FROM compared_activities($base, $other) WHERE side = 'other'
+            )
+        )
+        FROM launch_diff($base, $other)
+        """,
+        pair,
+    )
+    assert found == durations
 
 
 @pytest.fixture(scope="module")
@@ -421,7 +490,9 @@ def test_batches_of_only_one_run_have_separate_rows(
     assert of_calls + of_time == pytest.approx(other_ns - base_ns)
 
 
-@pytest.mark.parametrize("macro", ["run_diff", "op_diff", "kernel_diff", "module_diff"])
+@pytest.mark.parametrize(
+    "macro", ["run_diff", "op_diff", "kernel_diff", "module_diff", "launch_diff"]
+)
 def test_nothing_is_compared_with_an_unknown_run(
     diffs: duckdb.DuckDBPyConnection, macro: str
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-SHARED = Path(__file__).parent / "element.js"
+SHARED = Path(__file__).parent / "element"  # the .js and .css of all components
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,14 @@ def define(name: str, html: str, js: str, css: str | None = None) -> Component:
 def load(directory: Path, name: str, root: str) -> Component:
     """Return the component of `name`.css and `name`.js.
 
-    It draws into an element of the class `root`. The script can call
-    `element(tag, fields, children)`.
+    It draws into an element of the class `root`. The script can call the functions of `element.js`.
     """
-    script = (directory / f"{name}.js").read_text(encoding="utf-8")
-    return define(
-        name,
-        f'<div class="{root}"></div>',
-        f"{script}\n{SHARED.read_text(encoding='utf-8')}",
-        (directory / f"{name}.css").read_text(encoding="utf-8"),
-    )
+
+    def text(suffix: str) -> str:
+        files = ((directory / name).with_suffix(suffix), SHARED.with_suffix(suffix))
+        return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+    return define(name, f'<div class="{root}"></div>', text(".js"), text(".css"))
 
 
 def state(key: str) -> Any:

@@ -4,3 +4,14 @@ function element(tag, fields = {}, children = []) {
   made.append(...children);
   return made;
 }
+
+/** Shows a text next to the pointer, within an area that has the hint. An empty text hides it. */
+function showHint(hint, area, event, text) {
+  const box = area.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  hint.hidden = !text;
+  hint.textContent = text;
+  hint.style.left = `${Math.max(0, Math.min(x + 12, box.width - hint.offsetWidth))}px`;
+  const isLow = event.clientY + 16 + hint.offsetHeight > innerHeight;
+  hint.style.top = `${isLow ? y - 8 - hint.offsetHeight : y + 16}px`;
+}

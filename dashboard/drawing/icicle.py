@@ -1,18 +1,16 @@
 """Flame graphs with a box per call below its caller. The width is the call's time or bytes."""
 
-import html
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
-import streamlit as st
 
 import ingest
-from dashboard.drawing import colours, formatting
+from dashboard.drawing import colours, component, formatting
 
+HERE = Path(__file__).parent
 MAX_LEVELS = 36  # deeper calls appear when the user clicks a box
-LEVEL_PIXELS = 20
 NAME_WIDTH = 200  # characters in tooltips
 ALL = "all"  # the id of the root box
 
@@ -20,81 +18,83 @@ ALL = "all"  # the id of the root box
 def draw(
     boxes: pd.DataFrame,
     written: Callable[[float | None], str],
+    on_pick: Callable[[str], None],
     *,
     search: str,
     is_compared: bool,
     key: str,
-) -> str | None:
-    """Draw the rows of `flame_graph`, callers first. Return the id of the clicked box.
+) -> None:
+    """Draw the rows of `flame_graph`, callers first. Calls of one caller are in order of width.
 
-    For a box of calls that are not shown, this is the id of their caller, or `all`. `written`
-    formats a value. Boxes whose name contains `search` keep their colour. Compared boxes are red if
-    they took more than in the first run, and blue if less.
+    `written` formats a value. `on_pick` is called with the id of the box that the user clicks; for
+    a box of calls that are not shown, this is the id of their caller, or `all`. Boxes whose name
+    contains `search` keep their colour. Compared boxes are red if they took more than in the first
+    run, and blue if less.
     """
     outermost = boxes[boxes["caller_id"].isna()]
     whole = outermost["width"].sum()
-    names = [formatting.clipped(str(name), NAME_WIDTH) for name in boxes["name"]]
-    ids = [_id(row) for row in boxes.itertuples()]
-    levels = min(MAX_LEVELS, _levels(boxes))
-    figure = go.Figure(
-        go.Icicle(
-            ids=[ALL, *ids],
-            parents=["", *boxes["caller_id"].fillna(ALL)],
-            labels=[ALL, *map(formatting.short_name, names)],
-            values=[whole, *boxes["width"]],
-            branchvalues="total",
-            customdata=[
-                _hover(ALL, outermost.sum(numeric_only=True, min_count=1), whole, written),
+    placed = _placed(boxes)
+    placed = placed.assign(colour=_colours(placed, search, is_compared))
+    placed = placed[placed["level"] <= MAX_LEVELS]
+    root = {
+        "id": ALL,
+        "level": 0,
+        "left": 0.0,
+        "width": 1.0,
+        "name": ALL,
+        "colour": colours.no_box(),
+        "text": _hover(ALL, outermost.sum(numeric_only=True, min_count=1), whole, written),
+    }
+    component.load(HERE, "icicle", "icicle").draw(
+        key,
+        data={
+            "levels": int(placed["level"].max()) + 1,
+            "ink": colours.BOX_INK,
+            "edge": colours.BOX_EDGE,
+            "boxes": [
+                root,
                 *(
-                    _hover(name, row, whole, written)
-                    for name, (_, row) in zip(names, boxes.iterrows(), strict=True)
+                    {
+                        "id": row.picks,
+                        "level": row.level,
+                        "left": row.left / whole,
+                        "width": row.width / whole,
+                        "name": formatting.short_name(formatting.clipped(row.name, NAME_WIDTH)),
+                        "colour": row.colour,
+                        "text": _hover(row.name, row._asdict(), whole, written),
+                    }
+                    for row in placed.itertuples(index=False, name="Box")
                 ),
             ],
-            hovertemplate="%{customdata}<extra></extra>",
-            marker={
-                "colors": [colours.no_box(), *_colours(boxes, search, is_compared)],
-                "line": {"width": 0.5, "color": colours.BOX_EDGE},
-            },
-            textfont={"color": colours.BOX_INK, "size": 12},
-            tiling={"orientation": "v"},
-            pathbar={"visible": False},
-            maxdepth=levels + 1,
-            sort=True,
-            leaf={"opacity": 1},
-        )
+        },
+        on_picked_change=lambda: on_pick(str(component.state(key)["picked"])),
     )
-    figure.update_layout(
-        height=LEVEL_PIXELS * (levels + 1),
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        uniformtext={"minsize": 11, "mode": "hide"},
-        paper_bgcolor="rgba(0, 0, 0, 0)",
+
+
+def _placed(boxes: pd.DataFrame) -> pd.DataFrame:
+    """Return the boxes with their levels, left edges and `picks`, the id that a click picks."""
+    callers = boxes["caller_id"].fillna(ALL).astype(str)
+    boxes = boxes.assign(
+        name=boxes["name"].astype(str),
+        caller=callers,
+        picks=boxes["id"].fillna(callers).astype(str),
     )
-    event: Any = st.plotly_chart(
-        figure,
-        key=key,
-        on_select="rerun",
-        selection_mode="points",
-        config={"displayModeBar": False},
-        theme=None,
-    )
-    points = event["selection"]["points"]
-    return points[0].get("id", "").removeprefix(f"{ingest.names.OTHER} ") if points else None
-
-
-def _id(row: Any) -> str:
-    if not formatting.missing(row.id):
-        return str(row.id)
-    caller = ALL if formatting.missing(row.caller_id) else row.caller_id
-    return f"{ingest.names.OTHER} {caller}"
-
-
-def _levels(boxes: pd.DataFrame) -> int:
-    """Return the depth of the graph. Callers come first in the rows."""
-    depth: dict[str | None, int] = {None: 0}
+    level = {ALL: 0}
     for row in boxes.itertuples():
-        caller = None if formatting.missing(row.caller_id) else str(row.caller_id)
-        depth[_id(row)] = depth[caller] + 1
-    return max(depth.values())
+        level.setdefault(row.picks, level[row.caller] + 1)
+    boxes = boxes.assign(level=[level[caller] + 1 for caller in boxes["caller"]])
+    # The box of the calls that are not shown is the last of its caller.
+    boxes = boxes.assign(is_rest=boxes["id"].isna()).sort_values(
+        ["level", "is_rest", "width"], ascending=[True, True, False], kind="stable"
+    )
+    free = {ALL: 0.0}  # where the next box of a caller begins
+    lefts = []
+    for row in boxes.itertuples():
+        left = free[row.caller]
+        free[row.caller] = left + row.width
+        free.setdefault(row.picks, left)
+        lefts.append(left)
+    return boxes.assign(left=lefts)
 
 
 def _hover(name: str, row: Any, whole: float, written: Callable[[float | None], str]) -> str:
@@ -103,12 +103,12 @@ def _hover(name: str, row: Any, whole: float, written: Callable[[float | None], 
     if not formatting.missing(row["total_base"]):
         change = row["total_value"] - row["total_base"]
         total = f"{written(row['total_base'])} → {total} ({formatting.change(change, written)})"
-    return f"{html.escape(name)}<br>{total}, {share} of the graph"
+    return f"{formatting.clipped(name, NAME_WIDTH)}\n{total}, {share} of the graph"
 
 
 def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
     wanted = search.lower()
-    found = [wanted in str(name).lower() for name in boxes["name"]]
+    found = [wanted in name.lower() for name in boxes["name"]]
     if is_compared:
         shown = [
             colours.of_change(row.total_value - row.total_base, row.width)

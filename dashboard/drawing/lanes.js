@@ -246,11 +246,7 @@ function listen(plot, brush, hint, data, onZoom) {
       return;
     }
     const lines = textAt(data, value(x, box), y, (NEAR_PX / box.width) * (data.until - data.since));
-    hint.hidden = !lines.length;
-    hint.textContent = lines.join("\n");
-    hint.style.left = `${Math.max(0, Math.min(x + 12, box.width - hint.offsetWidth))}px`;
-    const isLow = event.clientY + 16 + hint.offsetHeight > innerHeight;
-    hint.style.top = `${isLow ? y - 8 - hint.offsetHeight : y + 16}px`;
+    showHint(hint, plot, event, lines.join("\n"));
   };
   const end = () => {
     from = null;

@@ -13,7 +13,6 @@ from dashboard.query import Query, select
 from dashboard.widgets import menu
 
 BOX, METRIC = "box", "flame"  # URL parameters
-REDRAWN = "flame_graphs_redrawn"
 SEARCH = "find"
 MAX_BOXES = 499  # with the root and a box of others below each box, this is fewer than 1,000 boxes
 MAX_ROWS = 200
@@ -78,18 +77,14 @@ def show(
         known = set(boxes["category"])
         charts.legend({b.label: b.colour for kind, b in colours.BOXES.items() if kind in known})
     _callers(calls, box)
-    clicked = icicle.draw(
+    icicle.draw(
         boxes,
         written,
+        _open,
         search=search,
         is_compared=runs is not None,
-        key=f"{name}-{files}-{column}-{box}-{st.session_state.get(REDRAWN, 0)}",
+        key=f"{name}-{files}-{column}",
     )
-    if clicked:
-        st.query_params[BOX] = clicked
-        # Plotly has zoomed by itself, so redraw the graph even if it shows the same box.
-        st.session_state[REDRAWN] = st.session_state.get(REDRAWN, 0) + 1
-        st.rerun(scope="fragment")
     names = _names(calls, box, column, search, runs is not None)
     with heading:
         menu.show({"boxes": query, "names": names}, name, files)
@@ -117,6 +112,11 @@ def show(
     if boxes["id"].isna().any():
         caption += f" The graph shows the {boxes['id'].count():,} largest boxes."
     st.caption(caption)
+
+
+def _open(box: str) -> None:
+    """Put a box into the URL. The graph then shows the calls in it."""
+    st.query_params[BOX] = box
 
 
 def _box(calls: Query) -> str | None:
@@ -147,14 +147,11 @@ def _callers(calls: Query, box: str | None) -> None:
         ["caller_id", "name"]
     ].itertuples()
 
-    def go(to: str) -> None:
-        st.query_params[BOX] = to
-
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("All", on_click=go, args=[ALL], type="tertiary", icon=":material/fit_width:")
+        st.button("All", on_click=_open, args=[ALL], type="tertiary", icon=":material/fit_width:")
         out = ALL if formatting.missing(row.caller_id) else str(row.caller_id)
         st.button(
-            "Caller", on_click=go, args=[out], type="tertiary", icon=":material/arrow_upward:"
+            "Caller", on_click=_open, args=[out], type="tertiary", icon=":material/arrow_upward:"
         )
         st.markdown(f"**{formatting.literal(formatting.short_name(str(row.name)))}**")
 

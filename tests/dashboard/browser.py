@@ -11,7 +11,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 PATIENCE_MS = 120_000
 expect.set_options(timeout=PATIENCE_MS)
 
-PLOT = ".js-plotly-plot .slice"  # a box of a flame graph
+PLOT = ".icicle .box"  # a box of a flame graph
 MAX_BOXES = 1_000
 
 WIDTHS = (1600, 1280, 1100, 800)
@@ -55,7 +55,7 @@ MISFITS = """(leastChart) => {
         const isCut = each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1;
         if (isCut) found.push(`cut: ${each.innerText}`);
     }
-    const charts = "[data-testid=stVegaLiteChart], .js-plotly-plot, .lanes .plot, .steps .plot";
+    const charts = "[data-testid=stVegaLiteChart], .icicle, .lanes .plot, .steps .plot";
     for (const each of all(charts)) {
         const { width } = each.getBoundingClientRect();
         const isNarrow = each.getClientRects().length && width < leastChart;

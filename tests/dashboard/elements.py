@@ -62,6 +62,11 @@ def lanes(app: Any) -> list[dict[str, Any]]:
     return [json.loads(each.proto.json) for each in _components(app, "tracehouse_lanes")]
 
 
+def flame_graphs(app: Any) -> list[dict[str, Any]]:
+    """Return the data that the flame graphs receive."""
+    return [json.loads(each.proto.json) for each in _components(app, "tracehouse_icicle")]
+
+
 def boxes(chart: dict[str, Any]) -> pd.DataFrame:
     """Return the boxes of a timeline: lane, name, text, start and end (ns), is_faint."""
     found = {"is_faint": False, **chart["boxes"]}

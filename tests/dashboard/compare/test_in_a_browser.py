@@ -27,11 +27,12 @@ from tests.samples import COMPILED, EAGER
 FAINT = 51  # the alpha of boxes that are not highlighted, of 255
 MODULES, ROWS = 1, 2  # indices of tables; table 0 has all metrics
 IS_RED_AND_BLUE = """() => {
-    const boxes = [...document.querySelectorAll(".js-plotly-plot .slice path.surface")];
-    const colours = boxes.map((box) => getComputedStyle(box).fill.match(/[0-9]+/g).map(Number));
+    /* all */
+    const shown = all(".icicle .box").map((box) => getComputedStyle(box).backgroundColor);
+    const colours = shown.map((colour) => colour.match(/[0-9]+/g).map(Number));
     return colours.some(([red, , blue]) => red > blue + 60)
         && colours.some(([red, , blue]) => blue > red + 60);
-}"""
+}""".replace("/* all */", ALL)
 
 
 @pytest.fixture

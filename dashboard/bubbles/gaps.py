@@ -14,6 +14,8 @@ from dashboard.widgets.view import View
 MAX_GAPS = 200
 MAX_HOSTS = 1_000
 MIN_MARGIN_NS = 1_000  # the least time that the timeline shows on each side of a gap
+# Gaps outside of the measured time are no idle time: before a device's first activity, after its last.
+IS_MEASURED = "(step IS NOT NULL OR before_kernel IS NOT NULL AND after_kernel IS NOT NULL)"
 # The details of a gap show the full text of these columns.
 NAMES = {
     "op": "Host op",
@@ -45,7 +47,7 @@ def show(view: View, cause: str | None) -> None:
 
 def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
     """Draw the table and return the ticked gap. It is in the address, and the timeline shows it."""
-    where = {**view.of_steps(), "lane": timeline_chart.GAPS}
+    where = {**view.of_steps(), "lane": timeline_chart.GAPS, IS_MEASURED: True}
     query = select(
         "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
         "activity_timeline",

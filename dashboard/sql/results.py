@@ -71,6 +71,7 @@ def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
             for column, name in zip(columns, names, strict=True)
             if name in result.numeric_columns and not pd.api.types.is_numeric_dtype(frame[column])
         ],
+        rest_px=480,
     )
     with st.container(horizontal=True):
         menu.downloads({"csv": result.csv, "parquet": result.parquet}, "query")

@@ -22,7 +22,8 @@ WITH totals AS (
         device,
         name,
         count(*) AS calls,
-        sum(dur_ns)::BIGINT AS device_ns
+        sum(dur_ns)::BIGINT AS device_ns,
+        NULL AS wall_ns
     FROM ranked_kernels
     GROUP BY run_id, level, rank, device, name
     UNION ALL
@@ -33,23 +34,20 @@ WITH totals AS (
         device,
         'bubble' AS name,
         bubbles AS calls,
-        idle_ns AS device_ns
+        idle_ns AS device_ns,
+        wall_ns
     FROM ranking_walls
     CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
 )
 
 SELECT
-    totals.run_id,
-    totals.level,
-    totals.rank,
-    totals.device,
-    totals.name,
-    totals.calls,
-    totals.device_ns,
-    100.0 * totals.device_ns / nullif(walls.wall_ns, 0) AS percent
-FROM totals
-INNER JOIN ranking_walls AS walls
-    ON
-        totals.run_id = walls.run_id
-        AND totals.rank = walls.rank
-        AND totals.device IS NOT DISTINCT FROM walls.device;
+    run_id,
+    level,
+    rank,
+    device,
+    name,
+    calls,
+    device_ns,
+    100.0 * device_ns
+    / nullif(max(wall_ns) OVER (PARTITION BY run_id, level, rank, device), 0) AS percent
+FROM totals;

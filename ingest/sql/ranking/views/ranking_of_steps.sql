@@ -9,17 +9,25 @@
 -- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
--- percent    share of the wall time of these steps, as in `step_metrics`; null if that is 0
+-- percent    share of the wall time of these steps, as in `step_metrics`, or of the whole recording,
+--            as in `ranking`; null if that is 0
 CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH walls AS (
+        SELECT whole.rank, whole.device, whole.wall_ns, whole.bubbles, whole.idle_ns
+        FROM ranking_walls AS whole
+        WHERE whole.run_id = run AND from_step IS NULL AND to_step IS NULL
+        UNION ALL
         SELECT
             step.rank,
             step.device,
-            sum(step.wall_ns) AS wall_ns,
+            sum(step.wall_ns)::BIGINT AS wall_ns,
             sum(step.bubbles)::BIGINT AS bubbles,
             sum(step.idle_ns)::BIGINT AS idle_ns
         FROM step_metrics AS step
-        WHERE step.run_id = run AND in_steps(step.step, from_step, to_step)
+        WHERE
+            step.run_id = run
+            AND coalesce(from_step, to_step) IS NOT NULL
+            AND in_steps(step.step, from_step, to_step)
         GROUP BY step.rank, step.device
     ),
 

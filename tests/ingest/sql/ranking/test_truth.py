@@ -128,16 +128,15 @@ def test_shares_are_of_the_same_time_for_a_whole_recording_and_for_its_steps(
     store_of_samples: duckdb.DuckDBPyConnection,
 ) -> None:
     runs = store_of_samples.sql(
-        "SELECT run_id FROM run_metrics WHERE measure = 'device' "
-        "GROUP BY run_id HAVING max(outside_busy_ns) = 0"
+        "SELECT DISTINCT run_id FROM run_metrics WHERE measure = 'device'"
     ).fetchall()
-    assert len(runs) > 5
+    assert len(runs) > 10
     for (run,) in runs:
         wrong = store_of_samples.execute(
             """
             SELECT * FROM ranking FULL JOIN ranking_of_steps($1) AS of_steps
                 USING (level, rank, device, name)
-            WHERE run_id = $1 AND name <> 'bubble'
+            WHERE run_id = $1
                 AND abs(ranking.percent - of_steps.percent) < 1e-9 IS NOT TRUE
             """,
             [run],

@@ -14,7 +14,7 @@ from dashboard.widgets.view import View
 MAX_GAPS = 200
 MAX_HOSTS = 1_000
 MIN_MARGIN_NS = 1_000  # the least time that the timeline shows on each side of a gap
-# Gaps outside of the measured time are no idle time: before a device's first activity, after its last.
+# Other gaps are outside of the measured time, before a device's first activity or after its last.
 IS_MEASURED = "(step IS NOT NULL OR before_kernel IS NOT NULL AND after_kernel IS NOT NULL)"
 # The details of a gap show the full text of these columns.
 NAMES = {

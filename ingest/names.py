@@ -11,5 +11,6 @@ NO_STACK = "(no stack)"
 NO_MODULE = "(no module)"
 NO_OPERATOR = "(no operator)"
 NO_CATEGORY = "(no category)"
-BEFORE_TRACE = "(before the trace)"  # memory allocated before the recording began
+BEFORE_TRACE = "(before the trace)"  # memory allocated before the recording, and freed during it
+NOT_FREED = "(not freed)"  # memory allocated before the recording, and in use until its end
 NOT_FOLLOWED = "(not followed)"  # memory without recorded addresses

@@ -8,17 +8,15 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import menu, run_picker, timeline, timeline_chart, timeline_link, zoom
+from dashboard.widgets import menu, run_picker, timeline, timeline_link, zoom
 from dashboard.widgets.view import View
 
 MAX_GAPS = 200
 MAX_HOSTS = 1_000
 MIN_MARGIN_NS = 1_000  # the least time that the timeline shows on each side of a gap
-# Other gaps are outside of the measured time, before a device's first activity or after its last.
-IS_MEASURED = "(step IS NOT NULL OR before_kernel IS NOT NULL AND after_kernel IS NOT NULL)"
 # The details of a gap show the full text of these columns.
 NAMES = {
-    "op": "Host op",
+    "host_op": "Host op",
     "host_frame": "Python frame",
     "before_kernel": "Before",
     "after_kernel": "After",
@@ -47,11 +45,10 @@ def show(view: View, cause: str | None) -> None:
 
 def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
     """Draw the table and return the ticked gap. It is in the address, and the timeline shows it."""
-    where = {**view.of_steps(), "lane": timeline_chart.GAPS, IS_MEASURED: True}
     query = select(
-        "start_ns, dur_ns, part, op, host_frame, before_kernel, after_kernel, step, end_ns",
-        "activity_timeline",
-        {**where, "part": cause} if cause else where,
+        "start_ns, dur_ns, cause, host_op, host_frame, before_kernel, after_kernel, step",
+        "measured_bubbles",
+        {**view.of_steps(), **({"cause": cause} if cause else {})},
         order_by="dur_ns DESC, start_ns",
         limit=MAX_GAPS,
     )
@@ -68,7 +65,8 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
             st.query_params.pop(zoom.GAP, None)
             zoom.TIME.reset()
             return
-        start_ns, end_ns = (int(frame[edge].iloc[rows[0]]) for edge in ("start_ns", "end_ns"))
+        start_ns, dur_ns = (int(frame[each].iloc[rows[0]]) for each in ("start_ns", "dur_ns"))
+        end_ns = start_ns + dur_ns
         around = max(MIN_MARGIN_NS, (end_ns - start_ns) // 2)
         zoom.TIME.to(max(0, start_ns - around), end_ns + around, **{zoom.GAP: str(start_ns)})
 
@@ -77,19 +75,14 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
     selected = [starts.index(chosen)] if chosen in starts else []
     tables.show(
         frame,
-        "activity_timeline",
+        "measured_bubbles",
         key=f"gaps-{view.key}-{cause}",
         hidden=[
-            *("end_ns", "before_kernel"),
+            "before_kernel",
             *(["step"] if frame["step"].nunique() == 1 else []),
-            *(["part"] if cause else []),
+            *(["cause"] if cause else []),
         ],
-        labels={
-            "start_ns": "at",
-            "part": "cause",
-            "op": "host op",
-            "after_kernel": "ended by",
-        },
+        labels={"start_ns": "at", "after_kernel": "ended by"},
         bars=["dur_ns"],
         select="single-row",
         selected=selected,
@@ -125,7 +118,7 @@ def _hosts(view: View, cause: str | None) -> None:
 def _detail(view: View, gap: pd.Series) -> None:
     """Show a gap: its cause, its start, and its full names."""
     st.subheader(f"A gap of {formatting.duration(gap['dur_ns'])}", anchor=False)
-    st.caption(f"{colours.label(gap['part'])}, from {formatting.duration(gap['start_ns'])}")
+    st.caption(f"{colours.label(gap['cause'])}, from {formatting.duration(gap['start_ns'])}")
     if view.device:
         start_ns = timeline.recorded(view)[0] + int(gap["start_ns"])
         timeline_link.show(view.address(), view.device.rank, start_ns, int(gap["dur_ns"]))

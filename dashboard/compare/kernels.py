@@ -60,9 +60,8 @@ def _launches(pair: Pair, kernel: str) -> None:
         {"name": kernel},
         arguments=pair.arguments,
         order_by="abs(change_ns) DESC, base_ns DESC, op, shapes, grid, block",
-        limit=MAX_ROWS,
     )
-    frame = data.rows(query)
+    frame = data.rows(query).head(MAX_ROWS)
     ticked = tables.show(
         _written(frame),
         "launch_diff",
@@ -73,18 +72,24 @@ def _launches(pair: Pair, kernel: str) -> None:
         colours=[colours.NEUTRAL] * len(frame),
         select="single-row",
     )
+    if len(frame) == MAX_ROWS:
+        st.caption(f"The first {MAX_ROWS} rows are shown. The menu has all of them.")
     with st.container(horizontal=True, vertical_alignment="center"):
         menu.show({"launches": query}, "launch-diff")
-        if not ticked:
+        if ticked:
+            _longest(pair, frame.iloc[ticked[0]])
+        else:
             st.caption("Click a row to find its longest activities in the timeline.")
-            return
-        for side, run in pair.runs.items():
-            longest = frame[f"{side}_longest"].iloc[ticked[0]]
-            if not formatting.missing(longest):
-                label = f"The longest in {formatting.literal(run)}"
-                times = int(longest["start_ns"]), int(longest["dur_ns"])
-                address = {run_picker.RUN_KEY: run}
-                timeline_link.show(address, int(longest["rank"]), *times, label)
+
+
+def _longest(pair: Pair, row: pd.Series) -> None:
+    """Show links to the longest activity of a row in each run."""
+    for side, run in pair.runs.items():
+        longest = row[f"{side}_longest"]
+        if not formatting.missing(longest):
+            label = f"The longest in {formatting.literal(run)}"
+            times = int(longest["start_ns"]), int(longest["dur_ns"])
+            timeline_link.show({run_picker.RUN_KEY: run}, int(longest["rank"]), *times, label)
 
 
 def _written(frame: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   root.style.setProperty("--ink", data.ink);
   root.style.setProperty("--edge", data.edge);
   const hint = element("div", { className: "hint", hidden: true });
+  const texts = new Map();
   const boxes = data.boxes.map((each) => {
     const box = element("button", { className: "box", type: "button", textContent: each.name });
     box.tabIndex = each.level ? -1 : 0;
@@ -22,10 +23,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     box.style.top = `${LEVEL_PX * each.level}px`;
     box.style.background = each.colour;
     box.onclick = () => setTriggerValue("picked", each.id);
-    box.onpointermove = (event) => showHint(hint, root, event, each.text);
+    texts.set(box, each.text);
     return box;
   });
   root.replaceChildren(...boxes, hint);
+  root.onpointermove = (event) => showHint(hint, root, event, texts.get(event.target) ?? "");
   root.onpointerleave = () => (hint.hidden = true);
   root.watcher = new ResizeObserver(([{ contentRect }]) => {
     boxes.forEach((box, at) => {

@@ -43,18 +43,20 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     };
     if (!tree) return [...data.ids.keys()].sort(compare);
-    const shown = (index) => [index, ...(state.open.has(index) ? below(tree.below[index]) : [])];
+    const isOpen = (index) => state.open.has(data.ids[index]);
+    const shown = (index) => [index, ...(isOpen(index) ? below(tree.below[index]) : [])];
     const below = (rows) => [...rows].sort(compare).flatMap(shown);
     return below(tree.roots);
   };
 
   // Opens or folds a row of a tree, with all rows inside it or alone.
   const fold = (index, isAll) => {
-    const isOpen = state.open.has(index);
+    const id = data.ids[index];
+    const change = state.open.has(id) ? "delete" : "add";
     const inside = (row) => [row, ...(isAll ? tree.below[row].flatMap(inside) : [])];
-    for (const row of inside(index)) isOpen ? state.open.delete(row) : state.open.add(row);
+    for (const row of inside(index)) state.open[change](data.ids[row]);
     draw();
-    root.querySelector(`tr[data-id="${CSS.escape(data.ids[index])}"]`)?.focus();
+    root.querySelector(`tr[data-id="${CSS.escape(id)}"]`)?.focus();
   };
 
   const tick = (index) => {
@@ -108,8 +110,9 @@ function treeOf(depths) {
   return tree;
 }
 
-/** Returns the rows of a tree that are open at first: its upper levels, and those around ticked rows. */
+/** Returns the ids of rows that are open at first: of the upper levels, and around ticked rows. */
 function firstOpen(tree, data) {
+  if (data.isUnfolded) return new Set(data.ids);
   const open = new Set(data.selected.flatMap((id) => tree.around[data.ids.indexOf(id)]));
   let level = tree.roots;
   for (let rows = level.length; level.length; ) {
@@ -119,7 +122,7 @@ function firstOpen(tree, data) {
     for (const index of level) open.add(index);
     level = next;
   }
-  return open;
+  return new Set([...open].map((index) => data.ids[index]));
 }
 
 function table(data, state, indices, acts, scrolled) {
@@ -137,7 +140,7 @@ function table(data, state, indices, acts, scrolled) {
   if (acts.tree) {
     grid.role = "treegrid";
     const indent = FOLD_PX + INDENT_PX * Math.max(...indices.map((index) => data.depths[index]));
-    extents[0] = { ...extents[0], most: extents[0].most + indent, whole: extents[0].whole + indent };
+    for (const width of ["least", "most", "whole"]) extents[0][width] += indent;
   }
   state.fit = () => {
     const free = state.width - boxes.length * BOX_PX - 2; // less the border
@@ -216,7 +219,11 @@ function addRows(box, grid, data, state, indices, { tick, fold, tree }, scrolled
   const row = (index) => {
     const cells = data.columns.map((each, at) => cell(each, index, scales[at]));
     const made = element("tr", {}, cells);
-    if (tree) addFold(made, data.depths[index], tree.below[index].length, state.open.has(index), (isAll) => fold(index, isAll));
+    if (tree) {
+      const count = tree.below[index].length;
+      const isOpen = state.open.has(data.ids[index]);
+      addFold(made, { depth: data.depths[index], count, isOpen, fold: (isAll) => fold(index, isAll) });
+    }
     if (!data.select) return made;
     if (data.select === "multi-row") {
       const box = element("input", { type: "checkbox", tabIndex: -1 });
@@ -244,7 +251,8 @@ function addRows(box, grid, data, state, indices, { tick, fold, tree }, scrolled
     const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
     const row = event.target.closest("tr.choice");
     const next = way && row?.[way];
-    const folds = { ArrowRight: "false", ArrowLeft: "true" }[event.key] === row?.ariaExpanded;
+    const folded = { ArrowRight: "false", ArrowLeft: "true" }[event.key];
+    const folds = folded !== undefined && row?.ariaExpanded === folded;
     if (!next && !folds) return;
     event.preventDefault();
     if (next) next.focus();
@@ -255,13 +263,13 @@ function addRows(box, grid, data, state, indices, { tick, fold, tree }, scrolled
 }
 
 /** Indents the first cell of a tree's row, with a button that opens or folds the rows below. */
-function addFold(row, depth, count, isOpen, fold) {
+function addFold(row, { depth, count, isOpen, fold }) {
   const [cell] = row.children;
   cell.style.paddingLeft = `${INDENT_PX * depth + PADDING_PX / 2 + (count ? 0 : FOLD_PX)}px`;
   row.ariaLevel = depth + 1;
   if (!count) return;
   row.ariaExpanded = String(isOpen);
-  const what = `${isOpen ? "Hide" : "Show"} the ${count} below. With Shift: all inside them, too.`;
+  const what = `${isOpen ? "Hide" : "Show"} the ${count} inside. Shift-click: all levels.`;
   const button = element("button", { className: "fold", type: "button", title: what, tabIndex: -1 });
   button.textContent = isOpen ? "▾" : "▸";
   button.onclick = (event) => {

@@ -125,6 +125,7 @@ def show(
     selected: Sequence[int] = (),
     on_select: Callable[[list[int]], None] | None = None,
     depths: Sequence[int] | None = None,
+    is_unfolded: bool = False,
     rest_px: int | None = None,
 ) -> list[int]:
     """Draw a table of a view's rows without empty columns. Return the indices of selected rows.
@@ -141,6 +142,7 @@ def show(
     on_select     called with the rows that the user selects, before the page is redrawn
     ids           identify the rows if their order can change
     depths        the rows are a tree in this order, with these depths; the first column is a name
+    is_unfolded   whether all rows of the tree show at first, and not only its upper levels
     rest_px       height of the page above and below the table, which fills the rest of the window
     """
     frame = clipped(frame.drop(columns=list(hidden)))
@@ -185,6 +187,7 @@ def show(
             "select": select,
             "ids": names,
             "depths": None if depths is None else list(map(int, depths)),
+            "isUnfolded": is_unfolded,
             "selected": [names[row] for row in ticked],
             "ticks": st.session_state.get(count_key, 0),
             "height": f"max({SCROLL_HEIGHT}, 100vh - {rest_px}px)" if rest_px else SCROLL_HEIGHT,

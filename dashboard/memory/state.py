@@ -18,8 +18,8 @@ MAX_OWNERS = 1_000
 MAX_ALLOCATIONS = 200
 EXPLAINED = {
     ingest.names.BEFORE_TRACE: "allocated before the recording and freed during it.",
-    ingest.names.NO_STACK: "no stack was recorded. Libraries may allocate without one. This also "
-    "includes memory that was allocated before the recording and not freed during it.",
+    ingest.names.NOT_FREED: "allocated before the recording and not freed during it.",
+    ingest.names.NO_STACK: "no stack was recorded. Libraries may allocate without one.",
     ingest.names.NO_OPERATOR: "allocated outside of any operator.",
     ingest.names.NO_MODULE: "allocated outside of any nn.Module.",
 }

@@ -13,7 +13,7 @@ from dashboard.widgets.view import View
 MODULE = "module"  # URL parameter: the id of the ticked module
 MAX_ROWS = 2_000
 MEASURES = ["device_ns", "idle_ns", "device_bytes", "cpu_bytes"]
-COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, depth, module_id"
+COLUMNS = f"name, total_ns, {', '.join(MEASURES)}, calls, self_ns, module, module_id"
 
 
 def page(view: View) -> None:
@@ -39,14 +39,15 @@ def page(view: View) -> None:
 def _tree(view: View) -> pd.Series | None:
     """Draw the modules as a tree, and return the ticked one."""
     heading = menu.heading_line("Modules")
-    query = _query(view, run_picker.search("filter by name"))
+    search = run_picker.search("filter by name")
+    query = _query(view, search)
     frame = data.rows(query)
     with heading:
         menu.show({"modules": query}, "modules", view.files)
     if frame.empty:
         st.info(
             "No module matches the search. Clear it to see all."
-            if st.session_state.get("q")
+            if search
             else "The trace does not say which nn.Module ran when. Record it with "
             "`with_stack=True` and `with_modules=True`, as `capture` does. The flame graph shows "
             "what was recorded.",
@@ -60,8 +61,8 @@ def _tree(view: View) -> pd.Series | None:
     rows = tables.show(
         shown,
         "module_ranking",
-        key=f"modules-{view.key}-{st.session_state.get('q', '')}",
-        hidden=["module", "depth", "module_id", "self_ns", *empty],
+        key=f"modules-{view.key}-{search}",
+        hidden=["module", "module_id", "self_ns", *empty],
         labels={
             "name": "module",
             "total_ns": "host time",
@@ -72,7 +73,9 @@ def _tree(view: View) -> pd.Series | None:
         bars=["total_ns" if "device_ns" in empty else "device_ns"],
         select="single-row",
         selected=[ids.index(module_id)] if module_id in ids[:MAX_ROWS] else [],
-        depths=shown["depth"],
+        ids=ids[:MAX_ROWS],
+        depths=_depths(list(shown["module"])),
+        is_unfolded=bool(search),
         rest_px=295,
     )
     note = "A module includes the modules inside it. Click a module to see its details."
@@ -82,6 +85,18 @@ def _tree(view: View) -> pd.Series | None:
     chosen = frame.iloc[rows[0]] if rows else None
     run_picker.remember(MODULE, None if chosen is None else str(chosen["module_id"]))
     return chosen
+
+
+def _depths(modules: list[str]) -> list[int]:
+    """Return how many of the earlier modules are around each. A search leaves some of them out."""
+    around: list[str] = []
+    depths = []
+    for module in modules:
+        while around and not module.startswith(f"{around[-1]}/"):
+            around.pop()
+        depths.append(len(around))
+        around.append(module)
+    return depths
 
 
 def _query(view: View, search: str) -> Query:

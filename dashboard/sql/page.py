@@ -26,8 +26,7 @@ ORDER BY ms DESC
 LIMIT 20""",
     "What the host did in the longest gaps": """\
 SELECT run_id, cause, dur_ns / 1e6 AS ms, host_op, host_frame
-FROM bubbles
-WHERE NOT is_edge OR step IS NOT NULL
+FROM measured_bubbles
 ORDER BY dur_ns DESC
 LIMIT 20""",
     "Launches that the device waited for": """\

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from dashboard.widgets.run_picker import RUN_KEY
+from dashboard.widgets.run_picker import RUN_KEY, choose
 
 REQUESTED = "page_change"
 DEVICE = "device"
@@ -20,6 +20,7 @@ def request(page: str, address: Mapping[str, str]) -> None:
 
 def stay(address: Mapping[str, str]) -> None:
     """Show a run with URL parameters on the current page, from the callback of a widget."""
+    choose("of")  # drops the steps of the run before
     st.query_params.update(_chosen(address))
 
 

@@ -7,6 +7,7 @@
 const HOSTED = "https://ui.perfetto.dev";
 const PING_MS = 50;
 const POLL_MS = 50;
+const LONGEST_START_MS = 20_000; // after this, the frame shows that Perfetto did not start
 const SETTINGS = "perfettoSettings"; // Perfetto's key in the browser's storage
 const FAILED = ".pf-modal-dialog, #app_load_failure_err:not(:empty)"; // Perfetto's error messages
 const MB = 1_000_000;
@@ -66,37 +67,43 @@ function leaveNoTraces(perfetto) {
   });
 }
 
-// Give Perfetto the theme of this page, before it starts.
+// Give Perfetto the theme of this page, before it starts. Without access to the browser's storage, it
+// has its own.
 function setTheme() {
-  const settings = JSON.parse(localStorage.getItem(SETTINGS) ?? "{}");
-  localStorage.setItem(SETTINGS, JSON.stringify({ ...settings, theme }));
+  try {
+    const settings = JSON.parse(localStorage.getItem(SETTINGS) ?? "{}");
+    localStorage.setItem(SETTINGS, JSON.stringify({ ...settings, theme }));
+  } catch (error) {
+    console.warn(error);
+  }
 }
 
 // Return the content of an answer. The message says how much of it has arrived.
-async function content(answer) {
-  const parts = [];
+function content(answer) {
   let bytes = 0;
-  for (const reader = answer.body.getReader(); ; ) {
-    const { done, value } = await reader.read();
-    if (done) return new Blob(parts).arrayBuffer();
-    parts.push(value);
-    bytes += value.length;
-    message.textContent = `Reading the trace: ${(bytes / MB).toFixed(1)} MB`;
-  }
+  const counter = new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      message.textContent = `Reading the trace: ${(bytes / MB).toFixed(1)} MB`;
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body.pipeThrough(counter)).arrayBuffer();
 }
 
 // Show Perfetto as soon as it shows the trace or an error. Until then, show its progress.
 function reveal(frame) {
+  const began = Date.now();
   const poll = setInterval(() => {
-    if (!frame.contentDocument) return; // the browser shows an error instead
-    const { app } = frame.contentWindow;
+    const app = frame.contentDocument && frame.contentWindow.app; // null if the browser shows an error
     const isLoaded = app?.trace && !app.isLoadingTrace;
-    if (isLoaded || frame.contentDocument.querySelector(FAILED)) {
+    const isMissing = !app && Date.now() - began > LONGEST_START_MS;
+    if (isLoaded || isMissing || frame.contentDocument?.querySelector(FAILED)) {
       clearInterval(poll);
       message.remove();
       frame.classList.remove("waits");
     } else if (app?.isLoadingTrace) {
-      message.textContent = `Perfetto: ${app.omnibox.statusMessage ?? "opening the trace"} …`;
+      message.textContent = `Perfetto: ${app.omnibox?.statusMessage ?? "Opening trace"} …`;
     }
   }, POLL_MS);
 }

@@ -5,9 +5,9 @@ stream has ended. The other streams that its stream waits for, as CUDA recorded,
 for the last of these to happen. If it still waited long, and CUDA recorded no reason, it waited for
 the activity on another stream that ended right before it began.
 
-MegEngine's times of hosts and devices have no common origin, so its launches explain no wait. An
-activity waited for other comp nodes if it did so for at least half of the time, and otherwise for
-the host, as in table `bubbles`.
+The clocks of MegEngine's hosts and devices are not comparable, so its launches explain no wait. A
+wait is a dependency if the activity waited for other comp nodes for at least half of it, otherwise
+it is the host's, as `gaps.is_wait` has it.
 """
 
 import numpy as np

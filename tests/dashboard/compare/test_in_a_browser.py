@@ -187,6 +187,13 @@ def test_the_page_fits_its_window_and_a_flame_graph_is_red_and_blue(tab: Page, a
                 "width => document.documentElement.scrollWidth <= width", arg=width
             )
 
+    tab.get_by_text("All kernels, largest changes first").click()
+    kernels = tab.locator(".grid").filter(has_text="cunn_SoftMaxForward").last
+    kernels.locator("tr.choice").filter(has_text="cunn_SoftMaxForward").click()
+    launches = tab.locator(".grid table:has(th:text-is('grid'))")
+    launches.locator("tr.choice").first.click()
+    expect(tab.get_by_role("link", name="The longest in")).not_to_have_count(0)
+
     assert tab.locator(PLOT).count() == 0
     wait_until_sent(tab)
     tab.get_by_text("Flame graph of the difference").click()

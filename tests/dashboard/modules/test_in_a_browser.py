@@ -57,9 +57,27 @@ def test_the_tree_of_modules_folds(tab, address, run_of, shown_store) -> None:
     expect(encoder).to_be_focused()
     encoder.press("ArrowRight")
     expect(tree).to_have_attribute("aria-rowcount", str(opened - layers + inside))
-    tab.get_by_role("columnheader", name="host time").click()  # sorts siblings below their parent
-    last = rows.filter(has_text=re.compile("Owlv2VisionTransformer_0")).locator("~ tr").first
-    expect(last).to_have_attribute("aria-level", "4")
+    fold_button(rows.first).click(modifiers=["Shift"])
+    expect(rows).to_have_count(1)
+    fold_button(rows.first).click()
+    inner = ["Owlv2Model_0", "Owlv2ClassPredictionHead_0", "Owlv2BoxPredictionHead_0"]
+    expect(rows).to_have_count(1 + len(inner))
+    tab.get_by_role("columnheader", name="module").click()  # sorts modules within their parent
+    for number, name in enumerate(["Owlv2ForObjectDetection_0", *sorted(inner)]):
+        expect(rows.nth(number).locator("td").first).to_have_attribute("title", name)
+
+
+def test_a_search_shows_all_modules_with_the_name(tab, address, run_of, shown_store) -> None:
+    run = run_of("h100_owlv2")
+    with ingest.connect(shown_store) as connection:
+        [(found,)] = connection.execute(
+            "SELECT count(*) FROM module_ranking WHERE run_id = $1 AND contains(name, 'Linear_21')",
+            [run],
+        ).fetchall()
+    tab.goto(f"{address}/modules?run={run}&step=all&q=Linear_21")
+    rows = table(tab).locator("tbody tr")
+    expect(rows).to_have_count(found)
+    expect(table(tab).get_by_role("button")).to_have_count(0)  # none is inside another
 
 
 def test_a_module_opens_its_operators_kernels_and_flame_graph(

@@ -5,7 +5,7 @@
 --
 -- name           name of the kernel, copy or memset, or of the operator on the host
 -- op             innermost operator around the launch, or around the call that a CUDA graph
---                recorded; null if unknown
+--                recorded, or the name in an annotation of the graph's node; null if unknown
 -- shapes         types and shapes of the tensors among its inputs, for example
 --                `bf16 [32, 77, 768]`; null if none were recorded
 -- grid           number of blocks in x, y and z; null if unknown
@@ -27,7 +27,7 @@ CREATE MACRO launch_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             activity.name,
             activity.ns,
             kernel.run_id,
-            coalesce(kernel.graph_op, kernel.op) AS op,
+            coalesce(kernel.graph_op, kernel.op, kernel.graph_label) AS op,
             if(kernel.graph_op IS NULL, kernel.op_id, NULL) AS op_id,
             kernel.recorded_id,
             kernel.grid,
@@ -45,7 +45,7 @@ CREATE MACRO launch_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             call.name,
             call.ns,
             op.run_id,
-            op.name AS op,
+            call.name AS op,
             op.event_id AS op_id,
             struct_pack(
                 rank := op.rank, start_ns := op.start_ns, dur_ns := op.dur_ns

@@ -9,9 +9,10 @@
 -- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device       number of the device; null for the CPU
 -- level        frame (line of the user's code), stack, module, op or category
--- name         the owner; `(before the trace)` for memory in use when the trace began, `(not
---              followed)` if no addresses were recorded, `(no stack)` and similar names if the
---              owner was not recorded
+-- name         the owner; `(before the trace)` for memory allocated before the trace and freed
+--              during it, `(not freed)` for memory in use during the entire trace without a known
+--              owner, `(not followed)` if no addresses were recorded, `(no stack)` and similar
+--              names if the owner was not recorded
 -- is_known     whether the owner is known
 -- stack_id     for level stack, the stack (`stacks.stack_id`)
 -- bytes        memory held at the peak, bytes

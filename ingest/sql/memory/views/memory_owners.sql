@@ -49,6 +49,7 @@ SELECT
     CASE
         WHEN owner IS NOT NULL THEN owner
         WHEN origin = 'before_trace' THEN before_trace()
+        WHEN origin = 'snapshot_only' THEN not_freed()
         WHEN level IN ('frame', 'stack') THEN no_stack()
         WHEN level = 'module' THEN '(no module)'
         WHEN level = 'op' THEN '(no operator)'

@@ -5,7 +5,8 @@
 --
 -- frames      Python frames of the stack as `file:line:function`, outermost first; all frames if
 --             none is Python; without a stack, the nn.Modules and the operator around the
---             allocation; `(no stack)` if nothing is known
+--             allocation; if nothing is known, `(not freed)` for memory in use during the entire
+--             trace, and otherwise `(no stack)`
 -- value       bytes in use that were allocated there
 -- base_value  always null
 CREATE MACRO memory_stacks_at(moments) AS TABLE
@@ -24,7 +25,7 @@ CREATE MACRO memory_stacks_at(moments) AS TABLE
                     ),
                     []
                 ),
-                [no_stack()]
+                if(allocation.origin = 'snapshot_only', [not_freed()], [no_stack()])
             ) AS frames,
             allocation.bytes
         FROM memory_allocations_at(moments) AS allocation

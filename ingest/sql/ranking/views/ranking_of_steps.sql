@@ -9,8 +9,8 @@
 -- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
--- percent    share of the wall time of these steps, as in `step_metrics`; of the whole recording, as
---            in `ranking`; null if that is 0
+-- percent    share of the wall time of these steps (`step_metrics`), or, without bounds, of the
+--            recording (`ranking_walls`); null if that time is 0
 CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH walls AS (
         SELECT whole.rank, whole.device, whole.wall_ns, whole.bubbles, whole.idle_ns
@@ -34,7 +34,7 @@ CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     idle AS (
         SELECT walls.rank, walls.device, walls.bubbles AS calls, walls.idle_ns AS device_ns
         FROM walls
-        WHERE walls.idle_ns > 0
+        WHERE walls.idle_ns IS NOT NULL
     ),
 
     totals AS (

@@ -8,6 +8,7 @@
 -- dur_ns           length of the gap, ns
 -- cause            cause of the idle time, as in `bubbles`
 -- before_kernel    activity whose end began the gap
+-- after_kernel     activity that ended it
 -- after_kernel_id  the activity that ended it (`kernels.event_id`)
 -- host_op          operator or annotation that filled most of the gap; null if none is known
 -- host_frame       Python frame that filled most of the gap; null if the trace has no stacks
@@ -25,6 +26,7 @@ SELECT
     - greatest(gap.start_ns, measured.start_ns) AS dur_ns,
     gap.cause,
     gap.before_kernel,
+    gap.after_kernel,
     gap.after_kernel_id,
     gap.host_op,
     gap.host_frame,

@@ -162,23 +162,38 @@ def test_launches_show_the_shapes_that_became_slower(
     assert (base.total(), other.total()) == (27, 30)
 
 
+@pytest.mark.parametrize("side", ["base", "other"])
 def test_the_longest_launch_of_each_run_is_known(
-    diffs: duckdb.DuckDBPyConnection,
+    diffs: duckdb.DuckDBPyConnection, side: str
 ) -> None:
     pair = ("v100_resnet50_workers0", "v100_resnet50_workers4")
-    [(found, durations)] = ask(
+    places = ask(
         diffs,
-        """
-        SELECT list(other_longest.dur_ns ORDER BY other_longest.dur_ns DESC)[1], (
-            SELECT max(dur_ns) FROM kernels WHERE run_id = $other AND event_id IN (
-                SELECT event_id FROM compared_activities($base, $other) WHERE side = 'other'
+        f"""
+        SELECT
+            {side}_longest.start_ns IN (
+                SELECT activity.start_ns FROM compared_activities($base, $other) AS activity
+                WHERE side = '{side}' AND activity.name = launch.name
+            )
+        FROM launch_diff($base, $other) AS launch WHERE {side}_calls > 0
+        """,
+        pair,
+    )
+    assert set(places) == {(True,)}
+    [(longest, expected)] = ask(
+        diffs,
+        f"""
+        SELECT max({side}_longest.dur_ns), (
+            SELECT max(dur_ns) FROM kernels
+            WHERE run_id = ${side} AND event_id IN (
+                SELECT event_id FROM compared_activities($base, $other) WHERE side = '{side}'
             )
         )
         FROM launch_diff($base, $other)
         """,
         pair,
     )
-    assert found == durations
+    assert longest == expected
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,8 @@ def test_devices_match_those_of_other_tables(store, connection):
 def test_unknown_owners_have_names_in_parentheses(connection):
     names = rows(connection, "SELECT DISTINCT name, is_known FROM memory_by_owner")
     assert {name for name, is_known in names if not is_known} == {
-        "(before the trace)", "(no stack)", "(no module)", "(no operator)", "(no category)",
+        "(before the trace)", "(not freed)",
+        "(no stack)", "(no module)", "(no operator)", "(no category)",
     }  # fmt: skip
     assert [name for name, is_known in names if is_known and name.startswith("(")] == []
 

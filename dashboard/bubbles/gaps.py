@@ -46,7 +46,8 @@ def show(view: View, cause: str | None) -> None:
 def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
     """Draw the table and return the ticked gap. It is in the address, and the timeline shows it."""
     query = select(
-        "start_ns, dur_ns, cause, host_op, host_frame, before_kernel, after_kernel, step",
+        "start_ns, dur_ns, cause, host_op, host_frame, before_kernel, after_kernel, step, "
+        "start_ns + dur_ns AS end_ns",
         "measured_bubbles",
         {**view.of_steps(), **({"cause": cause} if cause else {})},
         order_by="dur_ns DESC, start_ns",
@@ -65,8 +66,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
             st.query_params.pop(zoom.GAP, None)
             zoom.TIME.reset()
             return
-        start_ns, dur_ns = (int(frame[each].iloc[rows[0]]) for each in ("start_ns", "dur_ns"))
-        end_ns = start_ns + dur_ns
+        start_ns, end_ns = (int(frame[edge].iloc[rows[0]]) for edge in ("start_ns", "end_ns"))
         around = max(MIN_MARGIN_NS, (end_ns - start_ns) // 2)
         zoom.TIME.to(max(0, start_ns - around), end_ns + around, **{zoom.GAP: str(start_ns)})
 
@@ -78,7 +78,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
         "measured_bubbles",
         key=f"gaps-{view.key}-{cause}",
         hidden=[
-            "before_kernel",
+            *("end_ns", "before_kernel"),
             *(["step"] if frame["step"].nunique() == 1 else []),
             *(["cause"] if cause else []),
         ],

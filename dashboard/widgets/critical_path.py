@@ -109,7 +109,7 @@ def summary(view: View) -> None:
         HELP,
         files=view.files,
     )
-    left, right = st.columns(2, gap="medium")
+    left, right = st.container(key="roomy-path").columns(2, gap="medium")
     labels = {"on_path_ns": "on the path", "gain_ns": "gain"}
     with left:
         tables.show(

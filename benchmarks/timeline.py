@@ -33,10 +33,8 @@ FILES = (
     "traces/h100_owlv2.json.gz",
     "large/flux_compile_cachehit_stack.json.gz",
 )
-CLICKED = (
-    "mi300_resnet_ddp_rank0",
-    15,
-)  # a step of 47,000 events, with flow arrows; not the median
+# A step of 47,000 events, with flow arrows. It is not the median, which the page shows at first.
+CLICKED = ("mi300_resnet_ddp_rank0", 15)
 EXPORTS = (("mi300_resnet_ddp_rank0", 17), ("h100_owlv2", None), (FILES[2][6:-8], None),
            (FILES[2][6:-8], 0), (FILES[2][6:-8], 1))  # fmt: skip
 MB = 1_000_000

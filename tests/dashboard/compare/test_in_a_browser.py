@@ -187,10 +187,15 @@ def test_the_page_fits_its_window_and_a_flame_graph_is_red_and_blue(tab: Page, a
                 "width => document.documentElement.scrollWidth <= width", arg=width
             )
 
+    wait_until_sent(tab)
     tab.get_by_text("All kernels, largest changes first").click()
     kernels = tab.locator(".grid").filter(has_text="cunn_SoftMaxForward").last
+    expect(kernels).to_be_attached()
+    wait_until_sent(tab)  # Streamlit can lose a click while it draws
     kernels.locator("tr.choice").filter(has_text="cunn_SoftMaxForward").first.click()
     launches = tab.locator(".grid table:has(th:text-is('grid'))")
+    expect(launches).to_be_attached()
+    wait_until_sent(tab)
     launches.locator("tr.choice").first.click()
     expect(tab.get_by_role("link", name="The longest in")).not_to_have_count(0)
 

@@ -1,6 +1,6 @@
--- The kernels of two runs by what launched them, side by side: `launch_diff(base, other, rank :=
--- NULL, nth_step := NULL)`, with the arguments of `kernel_diff`. The rows of a name add up to its
--- row there.
+-- Two runs side by side, launch by launch: `launch_diff(base, other, rank := NULL, nth_step :=
+-- NULL)`. It divides each row of `kernel_diff` by the operator that launched the kernel, by its
+-- shapes, and by the grid and block. The arguments are those of `kernel_diff`.
 -- One row: activities with the same name, innermost operator, shapes, grid and block.
 --
 -- name           name of the kernel, copy or memset, or of the operator on the host

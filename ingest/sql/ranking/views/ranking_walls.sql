@@ -1,4 +1,5 @@
--- Part of `ranking`: the time of which the rankings of a whole recording show shares.
+-- Part of `ranking`: the wall time of each device. The shares in rankings of a whole recording are
+-- shares of it.
 -- One row: a device of one rank of a run.
 --
 -- run_id   the run

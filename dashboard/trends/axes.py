@@ -2,106 +2,102 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from dashboard.drawing import charts
 
-# Pixels left of each chart for the labels of the y axis. The same width aligns the charts.
-SIDE_PIXELS = 64
-# Time formats of the x axis, each with the minimum length of the axis. The first match is used.
+TICKS_X, FEW_TICKS_X, TICKS_Y = 6, 3, 4
+# Frequencies of ticks on a time axis, and the time between two. The first that yields few enough
+# ticks is used.
+FREQUENCIES = {
+    f"{number}{unit}": number * length
+    for unit, length, numbers in (
+        ("s", pd.Timedelta(seconds=1), (1, 2, 5, 10, 15, 30)),
+        ("min", pd.Timedelta(minutes=1), (1, 2, 5, 10, 15, 30)),
+        ("h", pd.Timedelta(hours=1), (1, 2, 3, 6, 12)),
+        ("D", pd.Timedelta(days=1), (1, 2, 4, 7, 14)),
+        ("MS", pd.Timedelta(days=31), (1, 2, 3, 6)),
+        ("YS", pd.Timedelta(days=366), (1, 2, 5, 10, 20, 50, 100, 200)),
+    )
+    for number in numbers
+}
+# Time formats, each with the least distance of ticks. The first match is used.
 TIME_FORMATS = (
-    (pd.Timedelta(days=3), "%Y-%m-%d"),
-    (pd.Timedelta(minutes=10), "%m-%d %H:%M"),
+    (pd.Timedelta(days=1), "%Y-%m-%d"),
+    (pd.Timedelta(minutes=1), "%m-%d %H:%M"),
     (pd.Timedelta(0), "%H:%M:%S"),
 )
 # Multiples of powers of ten. The first set that yields enough ticks is used.
 LOG_TICKS = ((1,), (1, 2, 5), range(1, 10))
 MIN_TICKS = 3
 
-Channel = dict[str, Any]  # an encoding channel of Vega-Lite
-
 
 @dataclass(frozen=True)
-class ChartStyle:
-    """The style of a chart.
+class Axis:
+    """The ends of an axis, and the positions and texts of its ticks."""
 
-    `between` holds the ends of the time axis, or None if the x axis is the run number. `at` is the
-    run whose card is open. Values divided by `factor` are in `unit`.
+    least: float
+    most: float
+    ticks: list[tuple[float, str]]
+    is_log: bool = False
+
+
+def of_numbers(first: int, last: int) -> Axis:
+    """Return the x axis of run numbers."""
+    ticks = charts.ticks(first, last, min(TICKS_X, last - first))
+    return Axis(first - 0.5, last + 0.5, [(at, f"{at:,.0f}") for at in ticks])
+
+
+def of_times(since: pd.Timestamp, until: pd.Timestamp, is_small: bool) -> Axis:
+    """Return the x axis of UTC times."""
+    most = FEW_TICKS_X if is_small else TICKS_X
+    frequency, apart = next(
+        each for each in FREQUENCIES.items() if (until - since) / each[1] <= most
+    )
+    written = next(text for least, text in TIME_FORMATS if apart >= least)
+    ticks = pd.date_range(since.ceil(min(apart, pd.Timedelta(days=1))), until, freq=frequency)
+    return Axis(
+        milliseconds(since),
+        milliseconds(until),
+        [(milliseconds(at), f"{at:{written}}") for at in ticks],
+    )
+
+
+def milliseconds(time: pd.Timestamp) -> float:
+    """Return the position of a UTC time on its axis."""
+    return float(time.timestamp() * 1_000)
+
+
+def of_values(values: pd.Series, unit: str, is_log: bool, has_change: bool) -> Axis:
+    """Return the y axis, from the lowest value to the highest.
+
+    The range is wide enough that noise does not look like a change. If there is a change, the
+    range leaves space for its label above the highest value.
     """
+    factor, shown_unit = _unit_of(values.abs().max(), unit)
+    low, high = values.min() / factor, values.max() / factor
+    headroom = 0.25 if has_change else 0.05
+    if is_log:
+        least, most = low / 1.05, max(high * 1.05, high * (high / low) ** headroom)
+    else:
+        margin = max(0.05 * (high - low), 0.05 * max(abs(low), abs(high))) or 1.0
+        least = low - margin if low < 0 else max(0.0, low - margin)
+        most = high + max(margin, headroom * (high - low))
+    found = (_log_ticks(least, most) if is_log else []) or charts.ticks(least, most, TICKS_Y)
+    ticks = [(at * factor, f"{at:,.10g} {shown_unit}".strip()) for at in found]
+    return Axis(least * factor, most * factor, ticks, is_log)
 
-    is_log: bool
-    between: tuple[pd.Timestamp, pd.Timestamp] | None
-    at: str | None
-    picked: frozenset[str]
-    is_small: bool
-    factor: float = 1.0
-    unit: str = ""
 
-
-def unit_of(most: float, unit: str) -> tuple[float, str]:
+def _unit_of(most: float, unit: str) -> tuple[float, str]:
     """Return the divisor and the unit for values up to `most`."""
     if unit == "ns":
         return charts.duration_axis(most)
     return charts.size_axis(most) if unit == "bytes" else (1.0, "")
 
 
-def x(numbers: tuple[int, int], style: ChartStyle) -> Channel:
-    """Return the x channel: run numbers from the first to the last of `numbers`, or time."""
-    if style.between is None:
-        return {
-            "field": "x",
-            "type": "quantitative",
-            "title": None,
-            "axis": {"format": "d", "tickMinStep": 1, "tickCount": 5},
-            "scale": {"domain": [numbers[0] - 0.5, numbers[1] + 0.5], "nice": False, "zero": False},
-        }
-    span = style.between[1] - style.between[0]
-    return {
-        "field": "x",
-        "type": "temporal",
-        "title": None,
-        "axis": {
-            "format": next(text for least, text in TIME_FORMATS if span >= least),
-            "labelOverlap": True,
-            "tickCount": 3 if style.is_small else 6,
-        },
-        "scale": {"type": "utc", "domain": [*map(utc, style.between)], "nice": False},
-    }
-
-
-def y(values: pd.Series, style: ChartStyle, has_change: bool) -> Channel:
-    """Return the y channel, from the lowest value to the highest. The field is `value`.
-
-    The range is wide enough that noise does not look like a change. If there is a change, the
-    range leaves space for its label above the highest value.
-    """
-    low, high = float(values.min()), float(values.max())
-    axis: dict[str, Any] = {"tickCount": 4}
-    headroom = 0.25 if has_change else 0.05
-    if style.is_log:
-        ends = [low / 1.05, max(high * 1.05, high * (high / low) ** headroom)]
-        scale = {"type": "log", "domain": ends, "nice": False}
-        if ticks := _log_ticks(*ends):
-            axis["values"] = ticks
-    else:
-        least = 0.05 * max(abs(low), abs(high))
-        margin = max(0.05 * (high - low), least) or 1.0
-        bottom = low - margin if low < 0 else max(0.0, low - margin)
-        scale = {"domain": [bottom, high + max(margin, headroom * (high - low))], "nice": False}
-    axis |= {
-        "minExtent": SIDE_PIXELS,
-        "maxExtent": SIDE_PIXELS,
-        "format": ",.4~r",
-        "labelExpr": f"datum.label + ' {style.unit}'",
-        "labelOverlap": True,
-    }
-    return {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
-
-
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers in this range. If there are too few, return none, and Vega chooses."""
+    """Return round numbers in this range, or none if there are too few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for digits in LOG_TICKS:
         ticks = [digit * 10.0**power for power in powers for digit in digits]
@@ -109,8 +105,3 @@ def _log_ticks(low: float, high: float) -> list[float]:
         if len(within) >= MIN_TICKS:
             return within
     return []
-
-
-def utc(time: pd.Timestamp) -> str:
-    """Return a UTC time in the format that Vega reads."""
-    return f"{time.isoformat()}Z"

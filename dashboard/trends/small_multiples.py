@@ -7,13 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.drawing import charts, formatting
-from dashboard.trends import axes, chart
-from dashboard.trends.axes import ChartStyle
-from dashboard.trends.chart import formatted, label
+from dashboard.trends import chart
+from dashboard.trends.chart import ChartStyle, formatted, label
 
 RUN_NUMBER, TIME = "run number", "time"
 MAX_SERIES = 8
-MAX_CHARTS = 9  # drawn at once; each takes about 30 ms in server and browser
+MAX_CHARTS = 12  # drawn at once; each takes about 15 ms
 # A row holds as many charts as fit, all of the same width: at least 260 pixels, if the page is that
 # wide.
 GRID = (
@@ -132,14 +131,14 @@ def _row(
             if len(numbers.unique()) == 1:
                 _figure(own.iloc[0], f"trend-{metric}-{index}", on_pick)
                 continue
-            # Each chart has a separate unit: no unit suits both seconds and microseconds.
-            is_log = style.is_log or (own["value"].min() > 0 and charts.is_dwarfed(own["value"]))
+            is_log = style.is_log or bool(
+                own["value"].min() > 0 and charts.is_dwarfed(own["value"])
+            )
             has_own_axis |= is_log and not style.is_log
-            factor, unit = axes.unit_of(own["value"].abs().max(), str(own["unit"].iloc[0]))
             chart.draw(
                 own,
                 (int(numbers.min()), int(numbers.max())),
-                replace(style, factor=factor, unit=unit, is_log=is_log),
+                replace(style, is_log=is_log),
                 f"trend-{metric}-{index}",
                 on_pick,
             )

@@ -23,7 +23,7 @@ ALL = """const all = (selector, root = document) => [
     ...[...root.querySelectorAll("*")].flatMap(
         (each) => each.shadowRoot ? all(selector, each.shadowRoot) : []),
 ];"""
-CHARTS = "[data-testid=stVegaLiteChart], .lanes .plot"
+CHARTS = "[data-testid=stVegaLiteChart], .lanes .plot, .series"
 # Whether each chart has been drawn.
 ARE_DRAWN = f"""(charts) => {{
     {ALL}
@@ -55,7 +55,8 @@ MISFITS = """(leastChart) => {
         const isCut = each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1;
         if (isCut) found.push(`cut: ${each.innerText}`);
     }
-    const charts = "[data-testid=stVegaLiteChart], .icicle, .lanes .plot, .steps .plot";
+    const charts =
+        "[data-testid=stVegaLiteChart], .icicle, .lanes .plot, .steps .plot, .series";
     for (const each of all(charts)) {
         const { width } = each.getBoundingClientRect();
         const isNarrow = each.getClientRects().length && width < leastChart;

@@ -67,6 +67,20 @@ def flame_graphs(app: Any) -> list[dict[str, Any]]:
     return [json.loads(each.proto.json) for each in _components(app, "tracehouse_icicle")]
 
 
+def series_charts(app: Any) -> list[dict[str, Any]]:
+    """Return the data that the charts of series receive."""
+    return [json.loads(each.proto.json) for each in _components(app, "tracehouse_series")]
+
+
+def points(chart: dict[str, Any]) -> pd.DataFrame:
+    """Return the points of a series: run_id, at (x), value, is_picked, and the tooltip's texts."""
+    runs = chart["runs"]
+    columns = {"run_id": runs, "at": chart["at"], "value": chart["values"], **chart["details"]}
+    return pd.DataFrame(
+        {**columns, "is_picked": [at in chart["picked"] for at in range(len(runs))]}
+    )
+
+
 def boxes(chart: dict[str, Any]) -> pd.DataFrame:
     """Return the boxes of a timeline: lane, name, text, start and end (ns), is_faint."""
     found = {"is_faint": False, **chart["boxes"]}

@@ -18,6 +18,7 @@ import ingest
 from tests.cases import check_each
 from tests.dashboard.browser import (
     AFTER_IMAGES,
+    CHARTS,
     FRAMES,
     change,
     exceptions,
@@ -119,7 +120,7 @@ def drawn(tab: Page) -> list[Locator]:
     expect(tab.get_by_role("heading").first).to_be_visible()
     expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
     expect(tab.get_by_test_id("stSkeleton")).to_have_count(0)
-    charts = tab.locator("[data-testid=stVegaLiteChart], .lanes .plot").all()
+    charts = tab.locator(CHARTS).all()
     for chart in charts:
         expect(chart.locator("canvas, svg").first).to_be_visible()
     return charts

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -19,7 +18,7 @@ from tests.dashboard.browser import (
     wait_until_drawn,
     wait_until_sent,
 )
-from tests.dashboard.elements import MARKS, charts, data_of, tables, texts
+from tests.dashboard.elements import points, series_charts, tables, texts
 
 HOUR_NS = 3_600_000_000_000
 FIRST_NS = 1_700_000_000_000_000_000
@@ -58,13 +57,6 @@ def run_named(series: Traces) -> Callable[[str], str]:
 
 def metrics(page) -> dict[str, str]:
     return {metric.label: metric.value for metric in page.metric}
-
-
-def charted(page) -> list[int]:
-    """Return the number of points in each chart."""
-    return [
-        sum(table.num_rows for table in data_of(chart)) for chart in page.get("vega_lite_chart")
-    ]
 
 
 def test_a_change_is_shown_with_the_medians_before_and_after(app, series, run_named):
@@ -107,19 +99,21 @@ def test_picked_runs_stand_out_in_their_series(app, series, run_named):
     picked = [run_named("bert1"), run_named("flux2")]
     page = app(series.store.path, "trends", metric="wall", run=picked)
     assert metrics(page)["Series"] == "2"
-    (flux,) = charts(page)
-    assert flux["number"].sort_values().to_list() == [str(number) for number in range(1, 10)]
-    assert flux[flux["mark"] == "picked"]["run_id"].to_list() == picked[1:]
+    (flux,) = series_charts(page)
+    assert points(flux)["run number"].to_list() == [str(number) for number in range(1, 10)]
+    assert points(flux).query("is_picked")["run_id"].to_list() == picked[1:]
     page = app(series.store.path, "trends", metric="wall", run=picked, all_models="true")
     assert metrics(page)["Series"] == "3"
-    marked = [run for chart in charts(page) for run in chart[chart["mark"] == "picked"]["run_id"]]
+    marked = [
+        run for chart in series_charts(page) for run in points(chart).query("is_picked")["run_id"]
+    ]
     assert marked == picked[1:]
 
 
 def test_the_only_run_of_a_series_is_a_number_that_opens_it(app, series, run_named):
     run = run_named("bert1")
     page = app(series.store.path, "trends", metric="wall", run=run)
-    assert not charts(page)
+    assert not series_charts(page)
     assert metrics(page)["bert, compiled"] == "300 µs"
     next(each for each in page.button if each.label == formatting.literal(run)).click().run()
     assert page.query_params["at"] == run
@@ -132,8 +126,8 @@ def test_a_run_without_a_known_start_has_no_date(app, traces):
         op = {"name": "aten::mm", "cat": "cpu_op", "ts": 0, "dur": length}
         events = [{"ph": "X", "pid": 1, "tid": 1, **each} for each in (step, op)]
         traces.store.add(traces.write(events, name), AddOptions(model="net"))
-    (chart,) = charts(app(traces.store.path, "trends", metric="wall"))
-    assert list(chart["when"]) == [formatting.NONE] * 2
+    (chart,) = series_charts(app(traces.store.path, "trends", metric="wall"))
+    assert list(points(chart)["when"]) == [formatting.NONE] * 2
     page = app(traces.store.path, "trends", metric="wall", x="time")
     assert "Not shown: 2 runs without a recorded start." in texts(page)
     assert "unknown in these runs" not in texts(page)
@@ -147,24 +141,23 @@ def test_a_value_that_dwarfs_the_others_makes_its_chart_logarithmic(app, traces)
         events = [{"ph": "X", "pid": 1, "tid": 1, **each} for each in (step, op)]
         traces.store.add(traces.write(events, f"run{place}"), AddOptions(model="net"))
     page = app(traces.store.path, "trends", metric="wall")
-    (chart,) = page.get("vega_lite_chart")
-    assert '"log"' in chart.proto.spec
+    (chart,) = series_charts(page)
+    assert chart["y"]["is_log"]
 
 
 def test_the_x_axis_is_the_run_number_or_time(app, series):
     query = {"metric": "wall", "model": "flux", "tagged": "branch=main"}
-    (by_number,) = charts(app(series.store.path, "trends", **query))
-    assert by_number["x"].to_list() == [2, 4, 6, 8]  # of the nine runs of the series
-    (by_time,) = charts(app(series.store.path, "trends", x="time", **query))
-    since = FIRST_NS / HOUR_NS
-    hours = [pd.Timestamp(at).value / HOUR_NS - since for at in by_time["x"]]
+    (by_number,) = series_charts(app(series.store.path, "trends", **query))
+    assert by_number["at"] == [2, 4, 6, 8]  # of the nine runs of the series
+    (by_time,) = series_charts(app(series.store.path, "trends", x="time", **query))
+    hours = [(at * 1e6 - FIRST_NS) / HOUR_NS for at in by_time["at"]]
     assert hours == pytest.approx([1, 3, 5, 7])
 
 
 def test_a_log_scale_counts_the_values_that_it_cannot_show(app, series):
     page = app(series.store.path, "trends", metric=["wall", "bubble"], model="flux", log="true")
-    (wall,) = page.get("vega_lite_chart")
-    assert '"type": "log"' in wall.proto.spec
+    (wall,) = series_charts(page)
+    assert wall["y"]["is_log"]
     # The operators fill each step.
     assert "flux, eager: no value above 0 for a log scale" in texts(page)
     assert "Not shown: 9 points of 0 or less" in texts(page)
@@ -175,7 +168,7 @@ def test_only_series_with_the_most_runs_are_drawn_if_there_are_many(app, series,
     monkeypatch.setattr(small_multiples, "MAX_CHARTS", 3)
     page = app(series.store.path, "trends", metric=["wall", "busy"], all_models="true")
     assert "Charts show 2 of 3 series" in texts(page)
-    assert [len(chart) for chart in charts(page)] == [9]
+    assert [len(chart["runs"]) for chart in series_charts(page)] == [9]
     assert [each.label for each in page.expander] == ["busy: 2 charts"]  # drawn when opened
 
 
@@ -191,10 +184,9 @@ def test_filters_are_in_the_address(app, series):
     assert "Remove a filter" in texts(page)
 
 
-def test_each_metric_has_a_chart_that_a_browser_can_draw(app, series):
+def test_each_metric_has_a_chart(app, series):
     page = app(series.store.path, "trends", metric=["wall", "busy", "bubble"])
-    assert len(page.get("vega_lite_chart")) == 3
-    assert sum(charted(page)) < MARKS
+    assert [len(chart["runs"]) for chart in series_charts(page)] == [9, 9, 9]
     assert page.multiselect(key="metric").value == ["wall", "busy", "bubble"]
 
 
@@ -228,8 +220,8 @@ def test_the_page_asks_for_a_metric(app, series):
 
 def click_chart(tab: Page, across: float) -> None:
     """Click the first chart, at a position relative to its width."""
-    chart = tab.get_by_test_id("stVegaLiteChart").first
-    expect(chart.locator("canvas, svg").first).to_be_visible()
+    chart = tab.locator(".series svg").first
+    expect(chart).to_be_visible()
     wait_until_drawn(tab)
     box = chart.bounding_box()
     assert box
@@ -270,7 +262,7 @@ def test_charts_are_wide_enough_to_read(
     tab.goto(
         f"{serve(series.store.path)}/trends?metric=wall&metric=busy&metric=bubble&all_models=true"
     )
-    charts = tab.get_by_test_id("stVegaLiteChart")
+    charts = tab.locator(".series svg")
     expect(charts).to_have_count(3)
     for width in (800, 1100, 1600):
         tab.set_viewport_size({"width": width, "height": 1500})
@@ -279,4 +271,24 @@ def test_charts_are_wide_enough_to_read(
         assert len(widths) == 1
         assert min(widths) >= 200
         charts.first.get_by_text("flux, eager").hover()
-        expect(tab.locator("#vg-tooltip-element")).to_contain_text("flux, eager")
+        expect(tab.locator(".hint:visible")).to_have_text("flux, eager")
+
+
+def test_arrow_keys_pick_a_run_and_a_button_saves_the_chart(
+    tab: Page, series: Traces, serve: Callable[[Path], str], run_named: Callable[[str], str]
+) -> None:
+    tab.goto(f"{serve(series.store.path)}/trends?metric=wall&model=flux")
+    wait_until_sent(tab)
+    wait_until_drawn(tab)
+    chart = tab.locator(".series svg")
+    with tab.expect_download() as saved:
+        tab.get_by_role("button", name="PNG").click()
+    assert saved.value.suggested_filename == "wall time of flux, eager.png"
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    chart.focus()
+    for number in (0, 1):
+        chart.press("ArrowRight")
+        expect(tab.locator(".hint:visible")).to_contain_text(f"run: {run_named(f'flux{number}')}")
+    chart.press("Enter")
+    wait_for_query(tab, "at", run_named("flux1"))
+    expect(chart.locator(".opened")).to_have_count(1)

@@ -20,6 +20,7 @@ from streamlit.cli_util import open_browser
 
 import ingest
 from dashboard import options
+from dashboard.kept_files import KeptFiles
 from dashboard.network import is_local
 from dashboard.widgets.perfetto import prefix
 
@@ -111,6 +112,7 @@ app = st.App(
             origin_hint=ORIGIN_HINT,
         ),
         Middleware(ingest.AddedHeaders, headers=FRAMES),
+        Middleware(KeptFiles),
     ],
 )
 if not st.get_option("server.address"):  # Streamlit would listen on all addresses

@@ -31,7 +31,9 @@ def show(runs: Sequence[str], view: View) -> None:
         query = _query(runs, view, search)
         frame = data.rows(query)
         if frame.empty:
-            st.info("No operator matches the search.", icon=":material/search_off:")
+            unfiltered = f"No operator ran on the host in {view.steps.label}."
+            text = "No name contains this text. Clear the search." if search else unfiltered
+            st.info(text, icon=":material/search_off:")
             return
         keys = [_key(*row) for row in frame[["name", "run_id", "rank"]].itertuples(index=False)]
         name, process = st.query_params.get("name"), st.query_params.get(RANKED)

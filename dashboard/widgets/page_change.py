@@ -19,9 +19,14 @@ def request(page: str, address: Mapping[str, str]) -> None:
 
 
 def stay(address: Mapping[str, str]) -> None:
-    """Show a run with URL parameters on the current page, from the callback of a widget."""
+    """Show a run with URL parameters on the current page, from the callback of a widget.
+
+    The page shows several runs before, so it has no picker of the device yet.
+    """
     choose("of")  # drops the steps of the run before
     st.query_params.update(_chosen(address))
+    if DEVICE in address:
+        st.query_params[DEVICE] = address[DEVICE]
 
 
 def _chosen(address: Mapping[str, str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 import ingest
 from dashboard.drawing import formatting
+from tests.builders.events import op
 from tests.dashboard.browser import (
     cell,
     open_menu,
@@ -99,6 +100,25 @@ def test_a_click_on_a_bar_opens_the_operator_of_its_run(tab, address, run_of):
     wait_for_query(tab, "of", runs[1])
     wait_for_query(tab, "name", shown[shown.index("name") + 1])
     expect(tab.locator(".grid tr[aria-selected=true]")).to_have_count(1)
+
+
+def test_a_click_on_a_bar_of_a_rank_opens_that_rank(tab, serve, traces):
+    runs = []
+    for run in ("one", "two"):
+        (traces.directory / run).mkdir()
+        for rank, us in enumerate((30, 40)):
+            events = [op(run, 0, us)]
+            traces.write(events, f"{run}/rank{rank}", distributedInfo={"rank": rank})
+        runs.append(traces.store.add(traces.directory / run).run_id)
+    one, two = runs
+    tab.goto(f"{serve(traces.store.path)}/operators?run={one}&run={two}")
+    chart = tab.get_by_test_id("stVegaLiteChart").first
+    places = [(0.5, y / 100) for y in range(4, 90, 3)]
+    at = point_until(tab, chart, places, f"{two} rank 1")
+    tab.mouse.click(*at)
+    wait_for_query(tab, "of", two)
+    wait_for_query(tab, "device", "rank 1 host")
+    expect(tab.get_by_text("rank 1 host")).to_be_visible()
 
 
 def test_hovering_a_point_of_a_network_names_the_operator(tab, serve, network_store):

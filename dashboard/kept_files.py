@@ -3,6 +3,8 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+MAX_BYTES = 64 << 20  # of all files; Streamlit's scripts have 20 MB
+
 
 class KeptFiles:
     """Middleware that sends a file from memory if it was sent before and never changes.
@@ -15,6 +17,7 @@ class KeptFiles:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.kept: dict[str, list[Message]] = {}  # the messages of a response, by path
+        self.kept_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_whole = (
@@ -39,8 +42,11 @@ class KeptFiles:
             await send(message)
 
         await self.app(scope, receive, note)
-        if messages and _is_end(messages[-1]):
+        size = sum(len(message.get("body", b"")) for message in messages)
+        is_complete = bool(messages) and _is_end(messages[-1])
+        if is_complete and self.kept_bytes + size <= MAX_BYTES and scope["path"] not in self.kept:
             self.kept[scope["path"]] = messages
+            self.kept_bytes += size
 
 
 def _is_immutable(start: Message) -> bool:

@@ -75,6 +75,11 @@ def ticks(least: float, most: float, count: int) -> list[float]:
     ]
 
 
+def tick_text(value: float, unit: str = "") -> str:
+    """Return the text of a tick."""
+    return f"{value:,.10g} {unit}".strip() if value else "0"
+
+
 def size_axis(most: float) -> tuple[float, str]:
     """Return the divisor and unit of an axis for sizes up to the largest, in bytes."""
     unit = next(

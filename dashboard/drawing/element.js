@@ -15,3 +15,14 @@ function showHint(hint, area, event, text) {
   const isLow = event.clientY + 16 + hint.offsetHeight > innerHeight;
   hint.style.top = `${isLow ? y - 8 - hint.offsetHeight : y + 16}px`;
 }
+
+/** Returns the button that saves a chart as a picture. It appears at the pointer. */
+function saveButton() {
+  const title = "Save the chart as a picture";
+  return element("button", { type: "button", className: "save", textContent: "PNG", title });
+}
+
+/** Saves a canvas as a PNG file. */
+function savePicture(canvas, name) {
+  element("a", { href: canvas.toDataURL("image/png"), download: `${name}.png` }).click();
+}

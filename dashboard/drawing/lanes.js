@@ -31,8 +31,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   plot.classList.toggle("zooms", data.zooms);
   root.style.setProperty("--above", marks.length || data.file ? "1.2rem" : "0");
   root.style.gridTemplateColumns = `${data.sidePixels}px minmax(0, 1fr)`;
-  const save = element("button", { type: "button", className: "save", textContent: "PNG" });
-  save.title = "Save the chart as a picture";
+  const save = saveButton();
   save.onclick = () => download(root, canvas, data);
   const below = data.ticks.length ? [axis(data, share)] : [];
   root.replaceChildren(names(data), plot, ...below, ...(data.file ? [save] : []));
@@ -219,8 +218,7 @@ function download(root, canvas, data) {
     const box = each.getBoundingClientRect();
     for (let y = box.top; y < box.bottom; y += 7) pen.fillRect(box.left, y, 1, 4);
   }
-  const link = element("a", { href: picture.toDataURL("image/png"), download: `${data.file}.png` });
-  link.click();
+  savePicture(picture, data.file);
 }
 
 function listen(plot, brush, hint, data, onZoom) {

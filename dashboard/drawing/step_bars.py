@@ -108,8 +108,7 @@ def _ticks(highest: int, lowest: int | None) -> list[dict[str, Any]]:
 
 
 def _tick(ns: float, highest: int, lowest: int | None, factor: float, unit: str) -> dict[str, Any]:
-    text = f"{ns / factor:,.10g} {unit}" if ns else "0"
-    return {"height": _height(ns, highest, lowest), "text": text}
+    return {"height": _height(ns, highest, lowest), "text": charts.tick_text(ns / factor, unit)}
 
 
 def _without_overlap(frame: pd.DataFrame) -> pd.DataFrame:

@@ -128,7 +128,8 @@ def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> N
     )
     width = float((packing["offset"] + packing["segment_bytes"]).max())
     size, unit = charts.size_axis(width)
-    ticks = [(at * size, f"{at:,.10g} {unit}") for at in charts.ticks(0, width / size, TICKS)]
+    found = charts.ticks(0, width / size, TICKS)
+    ticks = [(at * size, charts.tick_text(at, unit)) for at in found]
     lanes.draw(
         boxes,
         [_label(row) for _, row in packing.groupby("row")],

@@ -1,19 +1,17 @@
 """The chart of a metric in one series, with its change points."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from dashboard.drawing import colours, component, formatting
-from dashboard.trends import axes
+from dashboard.drawing import charts, colours, component, formatting
+from dashboard.trends import scales
 
 HERE = Path(__file__).parent
 HEIGHT, SMALL_HEIGHT = 210, 170  # pixels
-HEADING, SMALL_HEADING = 60, 36  # characters
-SERIES_WIDTH = 300  # characters of a series in tooltips
 BEFORE, AFTER = 5, 4  # runs on each side of a change point, as in view `trend`
 SERIES = "Runs of one model, mode and device. A run without a model goes by its name."
 CHANGE = (
@@ -74,27 +72,27 @@ def draw(
     """
     series, metric, unit = (str(rows[column].iloc[0]) for column in ("series", "metric", "unit"))
     if style.between is None:
-        x, at = axes.of_numbers(*numbers), rows["run_number"].tolist()
+        x, at = scales.of_numbers(*numbers), rows["run_number"].tolist()
     else:
-        x = axes.of_times(*style.between, style.is_small)
-        at = [axes.milliseconds(time) for time in rows["started_at"]]
+        x = scales.of_times(*style.between, style.is_small)
+        at = [scales.milliseconds(time) for time in rows["started_at"]]
     # A log scale has no values of 0 or less. They interrupt the line.
     values = rows["value"].where(rows["value"] > 0) if style.is_log else rows["value"]
+    y = scales.of_values(values, unit, style.is_log, bool(rows["is_change_point"].any()))
+    name = formatting.clipped(series, charts.TOOLTIP_WIDTH)
     runs = rows["run_id"].tolist()
     component.load(HERE, "series", "series").draw(
         key,
         data={
-            "alt": f"{label(metric)} of the runs of {formatting.clipped(series, SERIES_WIDTH)}",
-            "heading": formatting.middle_out(series, SMALL_HEADING if style.is_small else HEADING),
-            "series": formatting.clipped(series, SERIES_WIDTH),
+            "alt": f"{label(metric)} of the runs of {name}",
+            "series": name,
+            "title": f"{label(metric)}: {name}",  # of a saved picture
             "file": f"{label(metric)} of {formatting.clipped(series, 60)}",
             "height": SMALL_HEIGHT if style.is_small else HEIGHT,
             "isSmall": style.is_small,
             "colours": {"run": colours.RUNS[0], "picked": colours.RUNS[1]},
-            "x": asdict(x),
-            "y": asdict(
-                axes.of_values(values, unit, style.is_log, bool(rows["is_change_point"].any()))
-            ),
+            "x": x.sent(),
+            "y": y.sent(),
             "runs": runs,
             "at": at,
             "values": [None if formatting.missing(value) else value for value in values],

@@ -21,7 +21,8 @@ def request(page: str, address: Mapping[str, str]) -> None:
 def stay(address: Mapping[str, str]) -> None:
     """Show a run with URL parameters on the current page, from the callback of a widget.
 
-    The page shows several runs before, so it has no picker of the device yet.
+    Before, the page shows several runs. No picker is bound to the parameter `device` then, so it
+    can be set.
     """
     choose("of")  # drops the steps of the run before
     st.query_params.update(_chosen(address))

@@ -88,15 +88,19 @@ def events(names: list[str], with_device: bool) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def harmful(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A store of two runs with a device and one without, with harmful names and tags."""
+    """A store of three runs with a device and one without, with harmful names and tags.
+
+    The second and the last run form a series. The run between them has no device.
+    """
     directory = tmp_path_factory.mktemp("harmful")
     store = ingest.Store(directory / "store")
     made = []
-    for number, name in enumerate([NAMES[0], NAMES[11], NAMES[1]]):
+    for number, name in enumerate([NAMES[0], NAMES[11], NAMES[1], NAMES[11]]):
         names = NAMES[number:] + NAMES[:number]
         trace = directory / f"<b>&`x` [red]y $z$ \x1b[31m {number}.json"
         device = {"deviceProperties": [{"id": 0, "name": name}]}
-        trace.write_text(json.dumps({**device, "traceEvents": events(names, number < 2)}))
+        began = {"baseTimeNanoseconds": (1_700_000_000 + number) * 10**9}
+        trace.write_text(json.dumps({**device, **began, "traceEvents": events(names, number != 2)}))
         labels = ingest.AddOptions(name, NAMES[4], NAMES[6], dict(zip(names, NAMES, strict=True)))
         made.append(store.add(trace, labels).run_id)
     return store.path, made
@@ -163,6 +167,8 @@ VIEWS: list[tuple[str, list[int], dict[str, str]]] = [  # page, positions of run
     ("bubbles", [0], {"cause": "host"}),
     ("bubbles", [0, 1], {}),
     ("bubbles", [0], {"cause": NAMES[1], "from": NAMES[0], "device": NAMES[1]}),
+    ("trends", [1], {"metric": "wall"}),
+    ("trends", [1], {"metric": "busy", "x": "time", "log": "true", "model": NAMES[4]}),
     ("sql", [0], {"schema": NAMES[0], "sql": f'SELECT name AS "{NAMES[0]}" FROM ops'}),
     ("sql", [0], {"sql": f'SELECT "{NAMES[1]}"'}),
     ("sql", [0], {"sql": f"SELECT '{LONG[:3000]}' AS a, 1 AS \"{'y' * 3000}\""}),

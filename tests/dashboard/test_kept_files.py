@@ -7,6 +7,7 @@ import pytest
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
+from dashboard import kept_files
 from dashboard.kept_files import KeptFiles
 
 FOREVER = {"Cache-Control": "public, immutable, max-age=31536000"}
@@ -64,6 +65,15 @@ def test_everything_else_is_read_each_time():
         (200, "/changing 2"),
     ]
     assert [server.get("/missing.js")[0] for _ in range(2)] == [404, 404]
+    before = server.requests
     server.get("/a.js", method="HEAD")
     server.get("/a.js", range="bytes=0-1")
-    assert server.get("/a.js") == (200, "/a.js 7")
+    assert server.requests == before + 2
+    assert server.get("/a.js") == (200, f"/a.js {before + 3}")
+
+
+def test_it_keeps_no_more_than_its_limit(monkeypatch):
+    monkeypatch.setattr(kept_files, "MAX_BYTES", len("/a.js 1") + 1)
+    server = Server()
+    assert [server.get("/a.js")[1] for _ in range(2)] == ["/a.js 1"] * 2
+    assert [server.get("/b.js")[1] for _ in range(2)] == ["/b.js 2", "/b.js 3"]

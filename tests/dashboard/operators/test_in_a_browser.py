@@ -118,7 +118,7 @@ def test_a_click_on_a_bar_of_a_rank_opens_that_rank(tab, serve, traces):
     tab.mouse.click(*at)
     wait_for_query(tab, "of", two)
     wait_for_query(tab, "device", "rank 1 host")
-    expect(tab.get_by_text("rank 1 host")).to_be_visible()
+    expect(tab.get_by_role("combobox", name="Rank and device")).to_have_value("rank 1 host")
 
 
 def test_hovering_a_point_of_a_network_names_the_operator(tab, serve, network_store):

@@ -1,5 +1,6 @@
 """Page Trends, without a browser and in Chromium, with a series whose change is known."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,7 +143,7 @@ def test_a_value_that_dwarfs_the_others_makes_its_chart_logarithmic(app, traces)
         traces.store.add(traces.write(events, f"run{place}"), AddOptions(model="net"))
     page = app(traces.store.path, "trends", metric="wall")
     (chart,) = series_charts(page)
-    assert chart["y"]["is_log"]
+    assert chart["y"]["isLog"]
 
 
 def test_the_x_axis_is_the_run_number_or_time(app, series):
@@ -157,7 +158,7 @@ def test_the_x_axis_is_the_run_number_or_time(app, series):
 def test_a_log_scale_counts_the_values_that_it_cannot_show(app, series):
     page = app(series.store.path, "trends", metric=["wall", "bubble"], model="flux", log="true")
     (wall,) = series_charts(page)
-    assert wall["y"]["is_log"]
+    assert wall["y"]["isLog"]
     # The operators fill each step.
     assert "flux, eager: no value above 0 for a log scale" in texts(page)
     assert "Not shown: 9 points of 0 or less" in texts(page)
@@ -292,3 +293,9 @@ def test_arrow_keys_pick_a_run_and_a_button_saves_the_chart(
     chart.press("Enter")
     wait_for_query(tab, "at", run_named("flux1"))
     expect(chart.locator(".opened")).to_have_count(1)
+    chart.page.keyboard.press("ArrowLeft")  # the chart keeps the focus
+    expect(tab.locator(".hint:visible")).to_contain_text(f"run: {run_named('flux0')}")
+    expect(chart).to_have_attribute("aria-valuetext", re.compile(run_named("flux0")))
+    wait_until_sent(tab)
+    tab.keyboard.press("Space")
+    wait_for_query(tab, "at", run_named("flux0"))

@@ -7,7 +7,7 @@ both colour schemes, and there is no exception.
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import ingest
 from tests.dashboard.browser import (
@@ -61,7 +61,7 @@ def test_pages_fit_their_windows_in_both_colour_schemes(
         visit(tab, f"{address}/{page}?{'&'.join(f'run={run_of(name)}' for name in names)}")
         look(tab, LEAST_WIDTH)
         if page in WITH_TABLES:
-            assert tab.locator(WIDE_TABLES).count(), page
+            expect(tab.locator(WIDE_TABLES), page).not_to_have_count(0)
 
 
 def test_pages_of_a_network_fit_their_windows(

@@ -134,6 +134,9 @@ def main() -> None:
         initial_sidebar_state=270,
     )
     st.html(HERE / "style.css")
+    with st.sidebar:  # it takes no space there
+        script = (HERE / "history.js").read_text(encoding="utf-8")
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
     st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
     home = st.Page(
         lambda: None, title="tracehouse", url_path="home", visibility="hidden", default=True

@@ -1,12 +1,14 @@
 """Compilations by torch.compile in two runs, with reasons, phases and graph breaks."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
 import ingest
 from dashboard import data
 from dashboard.compare import sections
-from dashboard.compare.pair import Pair
+from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
 from dashboard.widgets import menu
@@ -19,8 +21,11 @@ COLUMNS = (
 )
 
 
-def show(pair: Pair) -> None:
-    """Show the compilations of both runs with their reasons, and the phases and graph breaks."""
+def show(pair: Pair, wall: pd.Series) -> None:
+    """Show the compilations of both runs with their reasons, and the phases and graph breaks.
+
+    `wall` is the row of `medians.metrics` for the wall time.
+    """
     heading = menu.heading_line(sections.TITLES[sections.COMPILATIONS], sections.COMPILATIONS)
     runs = {"run_id": list(pair.runs.values())}
     query = select(
@@ -34,7 +39,8 @@ def show(pair: Pair) -> None:
             "compilations and their reasons."
         )
         return
-    st.caption(" ".join(_summary(run, frame[frame["run_id"] == run]) for run in runs["run_id"]))
+    summaries = [_summary(run, frame[frame["run_id"] == run]) for run in runs["run_id"]]
+    st.caption(" ".join([*summaries, *_paid(pair, frame, wall)]))
     chosen = _table(frame, pair)
     with heading:
         menu.show({"compilations": query}, "compilations")
@@ -65,6 +71,29 @@ def _summary(run: str, frame: pd.DataFrame) -> str:
     else:
         text += ", unknown whether in measured steps"
     return f"{name}: {text}."
+
+
+def _paid(pair: Pair, frame: pd.DataFrame, wall: pd.Series) -> list[str]:
+    """Return a sentence that says when the time that a run compiled longer is saved, if it is.
+
+    The slowest rank of a run counts.
+    """
+    sides = data.rows(select("step", "compared_runs", arguments=pair.arguments))
+    is_unlike = formatting.missing(wall["percent"])
+    if pair.groups is not None or is_unlike or sides["step"].isna().any():
+        return []
+    of_ranks = frame.groupby(["run_id", "rank"])["dur_ns"].sum(min_count=1)
+    compile_ns = of_ranks.groupby("run_id").max().reindex(pair.runs.values(), fill_value=0)
+    wall_ns = pd.Series({pair.runs[side]: float(wall[side]) for side in (BASE, OTHER)})
+    slow, fast = wall_ns.idxmax(), wall_ns.idxmin()
+    longer_ns, saved_ns = compile_ns[fast] - compile_ns[slow], wall_ns[slow] - wall_ns[fast]
+    if not (longer_ns > 0 and saved_ns > 0):
+        return []
+    return [
+        f"**{formatting.literal(fast)}** compiled {formatting.duration(longer_ns)} longer and "
+        f"saves {formatting.duration(saved_ns)} in each step, so compiling pays off after "
+        f"{formatting.counted(math.ceil(longer_ns / saved_ns), 'step')}."
+    ]
 
 
 def _table(frame: pd.DataFrame, pair: Pair) -> pd.Series | None:

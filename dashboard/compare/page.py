@@ -42,7 +42,7 @@ def page(view: View) -> None:
     differences.show(pair)
     _work(pair, float(metrics.loc["wall", BASE]))
     flames.show(pair)
-    compilations.show(pair)
+    compilations.show(pair, metrics.loc["wall"])
 
 
 @st.fragment

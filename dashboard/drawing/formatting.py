@@ -13,6 +13,7 @@ from ingest import units
 NONE = units.UNKNOWN
 # Units of ages: name, length in s, and the number from which the next unit is used.
 AGES = (("s", 1, 60), ("min", 60, 90), ("h", 3_600, 36), ("days", 86_400, 100))
+MAX_SKEW_S = 60  # of the clocks of machines: a start later than this is in the future
 NAME_WIDTH = units.NAME_WIDTH
 
 # Streamlit replaces these with icons and arrows even if they are escaped.
@@ -59,10 +60,10 @@ def operations_per_second(count: float | None) -> str:
 
 
 def age(moment: datetime) -> str:
-    """Format how long ago a UTC time was: 3 h ago; after 100 days or more, the date."""
+    """Format how long ago a UTC time was: 3 h ago; the date if it is 100 days or in the future."""
     seconds = (datetime.now(UTC).replace(tzinfo=None) - moment).total_seconds()
     for unit, length, most in AGES:
-        if seconds < most * length:
+        if -MAX_SKEW_S < seconds < most * length:
             return "now" if unit == "s" else f"{max(1, round(seconds / length))} {unit} ago"
     return f"{moment:%Y-%m-%d}"
 

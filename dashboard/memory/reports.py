@@ -139,8 +139,8 @@ def _no_leaks(device: MemoryDevice) -> str:
         return ""
     steps = len(data.rows(select("step", "memory_steps", device.where(), limit=MIN_STEPS)))
     if steps < MIN_STEPS:
-        found = formatting.counted(steps, "step")
-        return f"Leaks are unknown: it takes {MIN_STEPS} steps to see them, and {found} were found."
+        found = formatting.counted(steps, "step") if steps else "no steps"
+        return f"Leaks are unknown: it takes {MIN_STEPS} steps to see them. This run has {found}."
     return "No leaks: all memory that was allocated after the first step was freed by the end."
 
 

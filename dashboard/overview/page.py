@@ -57,12 +57,13 @@ def _without_activity(run: str) -> None:
 def _metrics(view: View) -> None:
     """Show the times of the steps, and their kernels, peak memory and recompilations."""
     row = metrics.of_steps(view)
+    peak = "Peak memory of the host" if view.is_host else "Peak memory"
     with st.container(horizontal=True):
         metrics.wall(view, row)
         metrics.busy_and_idle(row, view.is_host)
         for label, value, format_value, help in (
             ("Kernels", row.kernels, formatting.count, metrics.HELP["kernels"]),
-            ("Peak memory", row.peak_bytes, formatting.size, metrics.HELP["peak"]),
+            (peak, row.peak_bytes, formatting.size, metrics.HELP["peak"]),
             ("Recompilations", row.recompiles, formatting.count, metrics.HELP["recompiles"]),
         ):
             if not formatting.missing(value):

@@ -16,7 +16,8 @@ BEFORE, AFTER = 5, 4  # runs on each side of a change point, as in view `trend`
 SERIES = "Runs of one model, mode and device. A run without a model goes by its name."
 CHANGE = (
     "At a change point, the median of this run and up to four later runs differs from the median "
-    "of up to five earlier runs by 5% or more, and by more than four times their spread. This "
+    "of up to five earlier runs by 5% or more, and by more than four times their spread. The run "
+    "itself is nearer to the later median, and the run before it nearer to the earlier one. This "
     "takes at least three earlier runs and one later run."
 )
 LABELS = {"wall": "wall time", "bubble": "bubble (idle)", "peak": "peak memory"}

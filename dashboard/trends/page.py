@@ -46,6 +46,8 @@ def page(view: View) -> None:
     if at in set(frame["run_id"]):
         median_step.warn(str(at))
         run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
+    elif at and data.rows(select("run_id", "runs", {"run_id": at})).empty:
+        run_picker.warn_about(at)
     _unsteady(frame)
     menu.show({"trend": query}, "trend")
     _changes(frame[frame["is_change_point"]])

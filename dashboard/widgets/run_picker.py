@@ -105,13 +105,17 @@ def remember(key: str, value: str | None) -> None:
 def warn_about_unknown() -> None:
     """Warn about runs in the URL that the store does not have."""
     for run in st.session_state.get("unknown_runs", []):
-        if data.is_left_out(run):  # each page already warns about these
-            continue
-        st.warning(
-            f"There is no run **{formatting.literal(formatting.clipped(run, 120))}** in this "
-            "store. It was removed, or the link belongs to another store.",
-            icon=":material/search_off:",
-        )
+        if not data.is_left_out(run):  # each page already warns about these
+            warn_about(run)
+
+
+def warn_about(run: str) -> None:
+    """Warn that the store does not have a run."""
+    st.warning(
+        f"There is no run **{formatting.literal(formatting.clipped(run, 120))}** in this store. It "
+        "was removed, or the link belongs to another store.",
+        icon=":material/search_off:",
+    )
 
 
 def ask_for_runs() -> None:
@@ -162,14 +166,23 @@ def choose(key: str) -> None:
         _forget_step()
 
 
+def not_here(named: str, shown: str) -> None:
+    """Say that the address names something that the run does not have, and what is shown."""
+    short = formatting.literal(formatting.clipped(named, 60))
+    st.toast(f"This run has no {short}. The page shows {shown}.", icon=":material/search_off:")
+
+
 def pick_device(devices: Sequence[Device]) -> Device:
     """Return the picked device, by default the first. Show a picker only if there are several."""
     if len(devices) == 1:
         return devices[0]
     options = {device.label: device for device in devices}
+    default = devices[0].label
     choose_by_short_url(
         "device", {device.label: (device.rank, device.device) for device in devices}
     )
+    if "device" not in st.session_state and st.query_params.get("device", default) not in options:
+        not_here(f"device {st.query_params['device']}", default)
     if st.session_state.get("device") not in options:
         st.session_state.pop("device", None)
     chosen = st.selectbox(

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, formatting, step_bars
 from dashboard.query import Scalar, select
-from dashboard.widgets import menu, zoom
+from dashboard.widgets import menu, run_picker, zoom
 from dashboard.widgets.run_picker import KEPT_STEP, STEP_KEY, Device
 
 MEDIAN, ALL = "median", "all"
@@ -112,6 +112,10 @@ def choose(choice: str | None) -> None:
     """Put a choice into the URL, or remove it."""
     if choice != st.query_params.get(STEP_KEY):
         zoom.forget()  # the zoom belongs to other steps
+    _keep(choice)
+
+
+def _keep(choice: str | None) -> None:
     st.session_state[KEPT_STEP] = choice
     if choice is None:
         st.query_params.pop(STEP_KEY, None)
@@ -127,6 +131,7 @@ def _choice(numbers: Sequence[int], default: str) -> str:
     choice = st.query_params.get(STEP_KEY)
     if choice is None and st.session_state.pop("is_new_page", False):
         choice = st.session_state.get(KEPT_STEP)
+    asked = choice
     found = RANGE.fullmatch(choice or "")
     if found:
         first, last = int(found[1]), int(found[2] or found[1])
@@ -134,7 +139,9 @@ def _choice(numbers: Sequence[int], default: str) -> str:
             choice = None
     elif choice not in LABELS:
         choice = None
-    choose(choice)
+    if asked and not choice and asked == st.query_params.get(STEP_KEY):
+        run_picker.not_here(f"step {asked}", f"the {LABELS[default].lower()}")
+    _keep(choice)
     return choice or default
 
 

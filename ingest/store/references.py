@@ -67,6 +67,8 @@ def _only(store: Path, reference: str, candidates: list[str]) -> str:
     if not candidates:
         raise StoreError(f"{reference}: no such run in {store}; `ingest list` lists all runs")
     if len(candidates) > 1:
-        listed = ", ".join(candidates[:MAX_LISTED])
+        left_out = len(candidates) - MAX_LISTED
+        more = f" and {left_out:,} more" if left_out > 0 else ""
+        listed = ", ".join(candidates[:MAX_LISTED]) + more
         raise StoreError(f"{reference}: ambiguous; matches {len(candidates)} runs: {listed}")
     return candidates[0]

@@ -14,6 +14,7 @@ from tests.dashboard.browser import (
     wait_until_absent,
     wait_until_drawn,
     wait_until_sent,
+    without_perfetto,
 )
 
 
@@ -62,6 +63,14 @@ def test_a_ticked_gap_is_on_screen_and_in_the_address(tab, address, run_of):
     whole = tab.get_by_test_id("stCode").filter(has_text="_SingleProcessDataLoaderIter.__next__")
     expect(whole).to_be_visible()
     expect(tab.get_by_text("Zoomed in: 193 ms")).to_be_in_viewport()
+    wait_until_sent(tab)
+    without_perfetto(tab)
+    tab.get_by_role("link", name="Show in the timeline").click()
+    expect(tab.get_by_role("heading", name="Timeline")).to_be_visible()
+    wait_until_sent(tab)
+    tab.go_back()
+    expect(gap).to_be_visible()
+    expect(tab.get_by_text("Zoomed in: 193 ms")).to_be_visible()
     wait_until_sent(tab)
     tab.goto(tab.url)
     expect(gap).to_be_visible()

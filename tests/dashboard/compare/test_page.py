@@ -1,6 +1,7 @@
 """Page Compare without a browser."""
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -301,12 +302,23 @@ def test_kernels_of_both_runs_are_compared(own_page, rows_of, compared_run):
     assert kernels[["name", "change_ns"]].values.tolist() == expected.values.tolist()
 
 
-def test_compilations_show_their_reasons(page):
+def test_compilations_show_their_reasons(page, compared_run, rows_of):
     shown = page(EAGER, COMPILED)
     table = table_with(shown, "reason")
     assert list(table["is_recompile"]) == ["no", "yes"]
     assert "size mismatch" in table["reason"].iloc[1]
     assert "including 1 recompilation" in texts(shown)
+    eager, compiled = compared_run(EAGER), compared_run(COMPILED)
+    ((compile_ns,),) = rows_of(
+        "SELECT sum(dur_ns) FROM compilations WHERE run_id = $1", [compiled]
+    ).to_numpy()
+    ((saved_ns,),) = rows_of(
+        "SELECT max(wall_ns) - min(wall_ns) FROM run_metrics WHERE run_id IN ($1, $2)",
+        [eager, compiled],
+    ).to_numpy()
+    steps = math.ceil(compile_ns / saved_ns)
+    assert f"compiling pays off after {steps:,} steps" in texts(shown)
+    assert "pays off" not in texts(page(OWLV2, MI300))
     assert "No compilations were recorded in either run" in texts(page(OWLV2, MI300))
 
 

@@ -1,5 +1,7 @@
 """Formatting of numbers and names, and rendering of queries."""
 
+from datetime import UTC, datetime, timedelta
+
 from dashboard.drawing import colours, formatting
 from dashboard.query import call, select
 
@@ -112,3 +114,11 @@ def test_positions_distinguish_the_ends_of_a_range():
     assert formatting.position(421_401_123, 151_000) == "421.40 ms"
     assert formatting.position(421_250_123, 1_500) == "421.2501 ms"
     assert formatting.position(421_250_123, 500_000_000) == "421 ms"
+
+
+def test_ages() -> None:
+    now = datetime.now(UTC).replace(tzinfo=None)
+    assert formatting.age(now) == formatting.age(now + timedelta(seconds=30)) == "now"
+    assert formatting.age(now - timedelta(hours=3)) == "3 h ago"
+    for day in (now - timedelta(days=200), now + timedelta(days=2)):
+        assert formatting.age(day) == f"{day:%Y-%m-%d}"

@@ -76,6 +76,9 @@ def test_an_unknown_step_is_removed_from_the_url(app, shown_store, run_of):
     page = app(shown_store, "overview", run=run_of(WORKERS), step="1000")
     assert "step" not in page.query_params
     assert "Step 6, the median" in texts(page)
+    assert page.toast[0].value == "This run has no step 1000. The page shows the median step."
+    page = app(shown_store, "overview", run=run_of(TWO_RANKS), device="99")
+    assert page.toast[0].value == "This run has no device 99. The page shows rank 1 device 1."
 
 
 def test_runs_of_all_kinds_have_an_overview(opened, shown_store, run_of, memory_store, memory_run):

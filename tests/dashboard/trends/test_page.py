@@ -121,6 +121,11 @@ def test_the_only_run_of_a_series_is_a_number_that_opens_it(app, series, run_nam
     assert "Close" in [each.label for each in page.button]
 
 
+def test_a_removed_run_in_the_address_is_named(app, series):
+    page = app(series.store.path, "trends", metric="wall", at="removed")
+    assert "There is no run **removed** in this store" in page.warning[0].value
+
+
 def test_a_run_without_a_known_start_has_no_date(app, traces):
     for name, length in (("first", 10), ("second", 11)):
         step = {"name": "ProfilerStep#1", "cat": "user_annotation", "ts": 0, "dur": length}

@@ -6,10 +6,12 @@
 -- A change point is a run at which a metric changes lastingly. The median of this run and up to
 -- four runs after it must differ from the median of up to five runs before it. The difference must
 -- be at least 5 %, and more than four times the spread of the runs before, which is their median
--- distance from their median. There must be at least three runs before the change point and at
--- least one run after it, so a single run never causes one. Of nearby runs that qualify, the change
--- point is the run for which both sides are the most uniform: the distances of all these runs from
--- the median of their side have the smallest sum.
+-- distance from their median. The value of the run itself must be nearer to the later median, and
+-- the value of the run before it nearer to the earlier one. There must be at least three runs
+-- before the change point and at least one run after it, so a single run never causes one. If
+-- several runs within four qualify for the same change, the change point is the run for which both
+-- sides are the most uniform: the distances of all these runs from the median of their side have
+-- the smallest sum.
 --
 -- run_id           the run
 -- series           series of the run, as in `run_series`
@@ -55,6 +57,7 @@ sides AS (
     SELECT
         *,
         row_number() OVER in_order AS ordinal,
+        lag(value) OVER in_order AS previous,
         list(value) OVER (in_order ROWS BETWEEN 5 PRECEDING AND 1 PRECEDING) AS before,
         list(value) OVER (in_order ROWS BETWEEN CURRENT ROW AND 4 FOLLOWING) AS onwards
     FROM metrics
@@ -79,21 +82,33 @@ shifts AS (
         AND len(onwards) >= 2
         AND from_median <> before_median
         AND abs(from_median - before_median) >= 0.05 * abs(before_median)
-        AND abs(from_median - before_median) > 4 * before_spread AS shifted,
+        AND abs(from_median - before_median) > 4 * before_spread
+        AND abs(value - from_median) <= abs(value - before_median)
+        AND abs(previous - before_median) <= abs(previous - from_median) AS shifted,
         coalesce(list_sum(list_transform(before, LAMBDA v: abs(v - before_median))), 0)
         + list_sum(list_transform(onwards, LAMBDA v: abs(v - from_median))) AS distance
     FROM medians
 ),
 
-nearby AS (
-    SELECT
-        *,
-        min(if(shifted, { 'distance': distance, 'ordinal': ordinal }, NULL)) OVER (
-            PARTITION BY series, metric
-            ORDER BY ordinal
-            ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING
-        ) AS best
-    FROM shifts
+-- Two nearby shifts are one change if they lead to the same value. They are two changes if the
+-- second begins where the first leads to.
+weaker AS (
+    SELECT DISTINCT shift.series, shift.metric, shift.ordinal
+    FROM shifts AS shift
+    INNER JOIN shifts AS better
+        ON
+            shift.series = better.series
+            AND shift.metric = better.metric
+            AND abs(shift.ordinal - better.ordinal) <= 4
+            AND (better.distance, better.ordinal) < (shift.distance, shift.ordinal)
+    WHERE
+        shift.shifted
+        AND better.shifted
+        AND abs(better.from_median - shift.from_median) < if(
+            better.ordinal < shift.ordinal,
+            abs(better.from_median - shift.before_median),
+            abs(shift.from_median - better.before_median)
+        )
 )
 
 SELECT
@@ -114,5 +129,6 @@ SELECT
     before_spread,
     from_median,
     percent_change(from_median - before_median, before_median) AS change_percent,
-    coalesce(shifted AND best.ordinal = ordinal, FALSE) AS is_change_point
-FROM nearby;
+    coalesce(shifted, FALSE) AND weaker.ordinal IS NULL AS is_change_point
+FROM shifts
+LEFT JOIN weaker USING (series, metric, ordinal);

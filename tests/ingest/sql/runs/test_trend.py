@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import duckdb
 import pytest
 
-from ingest import AddOptions
+from ingest import AddOptions, sql
 from tests.builders import diff_traces
 from tests.builders.relations import Relations, Run, built, trace
 from tests.conftest import Traces
@@ -92,6 +93,41 @@ def test_runs_are_numbered_in_their_series_from_the_oldest(series: Relations) ->
     assert [name for name, _ in found] == ["flux, Test Device", "other, Test Device"]
     numbers = query_rows(series, "SELECT DISTINCT run_number FROM trend WHERE model = 'other'")
     assert sorted(numbers) == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([100, 101, 99, 100, 100, 130, 131, 129, 130], [5]),
+        ([100, 101, 99, 100, 100, 130, 131, 129, 130, 200], [5]),  # another change is near
+        ([100, 101, 99, 100, 100, 130, 131, 129, 130, 200, 201, 199], [5, 9]),
+        ([130, 131, 129, 130, 100, 101, 99], [4]),
+        ([100, 100, 130, 131, 129, 130, 160], []),  # only two runs before the first change
+        ([100, 100, 100, 125, 130, 130, 130], [3]),
+        ([100, 100, 100, 105, 130, 130, 130], [4]),
+        ([100, 100, 100, 130, 100, 100, 130, 130, 130, 130], [6]),  # after a single slow run
+        ([100, 100, 100, 20, 130, 130, 130], [4]),
+        ([100, 101, 99, 100, 150], []),  # one run may be an outlier
+        ([100, 101, 99, 103, 104, 103], []),  # less than 5 %
+    ],
+)
+def test_a_change_is_at_the_first_run_with_the_new_value(values, found) -> None:
+    connection = duckdb.connect()
+    connection.execute(sql.files()["percent_change"].statement)
+    connection.execute(
+        "CREATE TABLE run_series AS SELECT run AS run_id, 'net' AS series, run AS run_number, "
+        "NULL AS name, NULL AS model, NULL AS mode, NULL AS device_name, NULL AS tags, "
+        "NULL AS started_at, NULL AS ingested_at FROM range($1) AS runs (run)",
+        [len(values)],
+    )
+    connection.execute(
+        "CREATE TABLE run_metrics_long AS SELECT unnest(range(len($1))) AS run_id, "
+        "'wall' AS metric, 'ns' AS unit, unnest($1) AS value, true AS is_slowest",
+        [values],
+    )
+    connection.execute(sql.files()["trend"].statement)
+    changes = connection.sql("SELECT run_id FROM trend WHERE is_change_point ORDER BY run_id")
+    assert [run for (run,) in changes.fetchall()] == found
 
 
 def test_trend_reads_only_the_index(traces: Traces) -> None:

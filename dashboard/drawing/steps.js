@@ -58,7 +58,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const focused = [...root.querySelectorAll(".bar")].indexOf(root.getRootNode().activeElement);
   mark();
-  root.style.width = data.width ? `min(${data.width}, 100%)` : "100%";
+  root.style.width = data.width ?? "100%";
   root.replaceChildren(axis(data), plot, numbers(data));
   bars[focused]?.focus();
 }

@@ -204,7 +204,11 @@ def write_run(directory: Path, texts: Planted) -> Path:
     for field, described in RUN_JSON.items():
         description |= described(list(texts(field)))
     (directory / "run.json").write_text(json.dumps(description))
-    for text in texts("file name"):
-        if "/" not in text and len(text.encode()) < 250:
-            (directory / text).write_text("no profile")
+    for text in filter(is_file_name, texts("file name")):
+        (directory / text).write_text("no profile")
     return directory
+
+
+def is_file_name(text: str) -> bool:
+    """Return whether a file can have this name. Hidden files are not part of a run."""
+    return "/" not in text and not text.startswith(".") and len(text.encode()) < 250

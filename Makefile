@@ -52,7 +52,7 @@ lint-python: $(LINT)/.installed
 	$(LINT)/bin/ruff format --check .
 	$(LINT)/bin/lint-imports --no-logo
 
-lint-types: $(VENV)/.test
+lint-types: $(VENV)/.packages
 	$(BIN)/mypy
 
 lint-sql: $(LINT)/.installed
@@ -75,9 +75,12 @@ $(VENV)/.capture: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	$(BIN)/python -m compileall -q ingest capture dashboard
 	@touch $@
 
-# The import compiles much of what the processes of the tests would compile at the same time.
-$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+$(VENV)/.packages: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	$(call pip_install,$(VENV)) -e '.[capture,timeline,test]'
+	@touch $@
+
+# The import compiles much of what the processes of the tests would compile at the same time.
+$(VENV)/.test: $(VENV)/.packages
 	$(BIN)/python -m compileall -q ingest capture dashboard
 	$(BIN)/python -c "import diffusers, streamlit, torch._inductor.compile_fx"
 	@touch $(VENV)/.capture $@

@@ -64,10 +64,11 @@ def _views() -> dict[str, dict[str, Any]]:
 
 
 def _macros() -> dict[str, dict[str, Any]]:
+    # Macros that only other relations use have no comment.
     query = select(
         "function_name AS name, comment, parameters",
         "duckdb_functions()",
-        {"function_type": "table_macro", "internal": False},
+        {"function_type": "table_macro", "internal": False, "comment <>": ""},
         order_by="name",
     )
     return {

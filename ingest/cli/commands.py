@@ -245,7 +245,7 @@ def schema(
             connection,
             "SELECT view_name AS name, comment FROM duckdb_views() WHERE NOT internal UNION ALL "
             "SELECT function_name AS name, comment FROM duckdb_functions() "
-            "WHERE function_type = 'table_macro' AND NOT internal ORDER BY name",
+            "WHERE function_type = 'table_macro' AND comment IS NOT NULL ORDER BY name",
         )
         return
     documented = {file.name: file.documentation for file in relations()}

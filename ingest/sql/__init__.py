@@ -1,7 +1,7 @@
 """The SQL files, by topic, and the Python modules that load them.
 
     <topic>/staged/    tables that file readers fill with uninterpreted rows
-    <topic>/macros/    scalar macros, for all SQL
+    <topic>/macros/    macros for all SQL: of values, and of intervals (`intervals/macros/`)
     <topic>/load/      intermediate relations between staged tables and the tables of a run
     <topic>/tables/    tables that the store keeps for each run
     <topic>/views/     views over the tables, and table macros, which are views with parameters

@@ -1,4 +1,4 @@
-"""The topics of the SQL files, `ingest/sql/<topic>`, in reading order."""
+"""The topics of relations that users query, folders of `ingest/sql`, in reading order."""
 
 from typing import NamedTuple
 

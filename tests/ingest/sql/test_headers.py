@@ -35,7 +35,7 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Columns:
 
 
 def test_each_topic_has_a_title() -> None:
-    folders = {file.topic for file in sql.files().values()}
+    folders = {file.topic for file in sql.relations()}
     assert sorted(topic.name for topic in sql.TOPICS) == sorted(folders)
 
 

@@ -16,41 +16,25 @@ CREATE MACRO critical_path_over_time(run, of_rank, of_step, of_source, bins) AS 
     ),
 
     path_range AS (
-        SELECT
-            min(start_ns) AS since_ns,
-            max(end_ns) AS until_ns,
-            greatest(1, ceil((max(end_ns) - min(start_ns)) / bins))::BIGINT AS bin_ns
-        FROM intervals
+        SELECT min(start_ns) AS since_ns, max(end_ns) AS until_ns FROM intervals
     ),
 
-    binned AS (
-        SELECT
-            intervals.*,
-            path_range.*,
-            unnest(range(
-                (intervals.start_ns - path_range.since_ns) // path_range.bin_ns,
-                (intervals.end_ns - path_range.since_ns - 1) // path_range.bin_ns + 1
-            )) AS bin
-        FROM intervals
-        CROSS JOIN path_range
-    ),
-
-    cut AS (
-        SELECT
-            bin,
-            kind,
-            since_ns + bin * bin_ns AS bin_start_ns,
-            least(until_ns, since_ns + (bin + 1) * bin_ns) AS bin_end_ns,
-            least(end_ns, bin_end_ns) - greatest(start_ns, bin_start_ns) AS dur_ns
-        FROM binned
+    parts_of_bins AS (
+        SELECT * REPLACE (least(end_ns, (SELECT until_ns FROM path_range)) AS end_ns)
+        FROM binned(
+            'intervals',
+            (SELECT since_ns FROM path_range),
+            (SELECT until_ns FROM path_range),
+            bins
+        )
     )
 
     SELECT
         bin,
-        bin_start_ns AS start_ns,
-        bin_end_ns AS end_ns,
+        start_ns,
+        end_ns,
         kind,
-        sum(dur_ns)::BIGINT AS dur_ns,
-        100.0 * sum(dur_ns) / (bin_end_ns - bin_start_ns) AS percent
-    FROM cut
-    GROUP BY bin, bin_start_ns, bin_end_ns, kind;
+        sum(part_ns)::BIGINT AS dur_ns,
+        100.0 * sum(part_ns) / any_value(end_ns - start_ns) AS percent
+    FROM parts_of_bins
+    GROUP BY ALL;

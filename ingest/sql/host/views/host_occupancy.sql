@@ -10,28 +10,16 @@
 -- part_ns   time of the part in the interval, ns
 -- percent   share of the interval, 0 to 100
 CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
-    WITH
-    cut AS (
-        SELECT
-            spans.part,
-            spans.start_ns - since_ns::BIGINT AS start_ns,
-            spans.end_ns - since_ns::BIGINT AS end_ns,
-            greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
-        FROM host_stretches_between(run, of_rank, since_ns, until_ns) AS spans
-    ),
-
-    binned AS (
-        SELECT *, unnest(range(start_ns // bin_ns, (end_ns - 1) // bin_ns + 1)) AS bin
-        FROM cut
+    WITH stretches AS (
+        SELECT part, start_ns, end_ns FROM host_stretches_between(run, of_rank, since_ns, until_ns)
     )
 
     SELECT
         bin,
-        since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
-        since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
+        start_ns,
+        end_ns,
         part,
-        sum(least(end_ns, (bin + 1) * bin_ns) - greatest(start_ns, bin * bin_ns))::BIGINT
-            AS part_ns,
-        100.0 * part_ns / any_value(bin_ns) AS percent
-    FROM binned
-    GROUP BY bin, part;
+        sum(part_ns)::BIGINT AS part_ns,
+        100.0 * sum(part_ns) / any_value(end_ns - start_ns) AS percent
+    FROM binned('stretches', since_ns, until_ns, bins)
+    GROUP BY ALL;

@@ -46,32 +46,19 @@ CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
         WHERE measured_window.start_ns < until_ns AND measured_window.end_ns > since_ns
     ),
 
-    edges AS (
-        SELECT start_ns AS edge_ns, kind, 1 AS change FROM shown
-        UNION ALL
-        SELECT end_ns AS edge_ns, kind, -1 AS change FROM shown
-        UNION ALL
-        SELECT start_ns AS edge_ns, NULL AS kind, 0 AS change FROM measured
-        UNION ALL
-        SELECT end_ns AS edge_ns, NULL AS kind, 0 AS change FROM measured
-    ),
-
-    -- Number of spans of each kind that run after each edge.
-    running AS (
+    spans AS (
         SELECT
-            edge_ns AS start_ns,
-            lead(edge_ns) OVER (ORDER BY edge_ns) AS end_ns,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0)
-                AS computing,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'compiled_code')) OVER up_to, 0)
-                AS in_compiled_code,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0)
-                AS loading,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'compilation')) OVER up_to, 0)
-                AS compiling
-        FROM edges
-        GROUP BY edge_ns
-        WINDOW up_to AS (ORDER BY edge_ns)
+            run AS run_id,
+            of_rank AS lane,
+            start_ns,
+            end_ns,
+            (kind = 'operator')::INTEGER AS computing,
+            (kind = 'compiled_code')::INTEGER AS in_compiled_code,
+            (kind = 'dataloader')::INTEGER AS loading,
+            (kind = 'compilation')::INTEGER AS compiling
+        FROM shown
+        UNION ALL BY NAME
+        SELECT run AS run_id, of_rank AS lane, start_ns, end_ns FROM measured
     ),
 
     divided AS (
@@ -87,7 +74,7 @@ CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
             END AS part,
             start_ns,
             end_ns
-        FROM running
+        FROM swept('spans')
         WHERE end_ns IS NOT NULL
     )
 

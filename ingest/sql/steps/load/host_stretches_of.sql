@@ -7,36 +7,28 @@
 -- that ran.
 CREATE MACRO host_stretches_of(windows, changes) AS TABLE
     WITH
-    edges AS (
-        SELECT source_id, start_ns AS edge_ns, kind, 1 AS change FROM host_activities
-        UNION ALL
-        SELECT source_id, start_ns + dur_ns AS edge_ns, kind, -1 AS change FROM host_activities
-        UNION ALL
-        SELECT source_id, from_ns AS edge_ns, NULL AS kind, 0 AS change
-        FROM query_table(changes)
-        UNION ALL
+    spans AS (
         SELECT
-            source_id,
-            unnest([start_ns, end_ns]) AS edge_ns,
-            NULL AS kind,
-            0 AS change
+            '' AS run_id,
+            source_id AS lane,
+            start_ns,
+            start_ns + dur_ns AS end_ns,
+            (kind = 'operator')::INTEGER AS operators,
+            (kind = 'compiled_code')::INTEGER AS compiled_code,
+            (kind = 'dataloader')::INTEGER AS loaders,
+            (kind = 'compile')::INTEGER AS compilers
+        FROM host_activities
+        UNION ALL BY NAME
+        SELECT '' AS run_id, source_id AS lane, from_ns AS start_ns, from_ns AS end_ns
+        FROM query_table(changes)
+        UNION ALL BY NAME
+        SELECT '' AS run_id, source_id AS lane, start_ns, end_ns
         FROM query_table(windows)
         WHERE measure = 'host'
     ),
 
     running AS (
-        SELECT
-            source_id,
-            edge_ns AS start_ns,
-            lead(edge_ns) OVER (PARTITION BY source_id ORDER BY edge_ns) AS end_ns,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'operator')) OVER up_to, 0) AS operators,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'compiled_code')) OVER up_to, 0)
-                AS compiled_code,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'dataloader')) OVER up_to, 0) AS loaders,
-            coalesce(sum(sum(change) FILTER (WHERE kind = 'compile')) OVER up_to, 0) AS compilers
-        FROM edges
-        GROUP BY source_id, edge_ns
-        WINDOW up_to AS (PARTITION BY source_id ORDER BY edge_ns)
+        SELECT lane AS source_id, * EXCLUDE (run_id, lane) FROM swept('spans')
     )
 
     SELECT

@@ -62,61 +62,43 @@ intervals AS (
     WHERE category IN ('cpu_op', 'user_annotation', 'cuda_runtime', 'cuda_driver')
 ),
 
-changes AS (
+spans AS (
     SELECT
         run_id,
-        source_id,
-        part,
-        unnest([start_ns, start_ns + dur_ns]) AS time_ns,
-        unnest([1, -1]) AS change
+        source_id AS lane,
+        start_ns,
+        start_ns + dur_ns AS end_ns,
+        (part = 'kernel')::INTEGER AS kernel,
+        (part = 'memcpy')::INTEGER AS memcpy,
+        (part = 'memset')::INTEGER AS memset,
+        (part = 'communication')::INTEGER AS communication,
+        (part = 'runtime')::INTEGER AS runtime,
+        (part = 'data_loader')::INTEGER AS data_loader,
+        (part = 'cpu')::INTEGER AS cpu
     FROM intervals
     WHERE part IS NOT NULL AND dur_ns > 0
-    UNION ALL
-    SELECT
-        run_id,
-        source_id,
-        'step' AS part,
-        unnest([start_ns, end_ns]) AS time_ns,
-        unnest([ordinal, -ordinal]) AS change
-    FROM tensorboard_windows
-),
-
-moments AS (
-    SELECT
-        run_id,
-        source_id,
-        time_ns,
-        sum(change) FILTER (WHERE part = 'step') AS step,
-        sum(change) FILTER (WHERE part = 'kernel') AS kernel,
-        sum(change) FILTER (WHERE part = 'memcpy') AS memcpy,
-        sum(change) FILTER (WHERE part = 'memset') AS memset,
-        sum(change) FILTER (WHERE part = 'communication') AS communication,
-        sum(change) FILTER (WHERE part = 'runtime') AS runtime,
-        sum(change) FILTER (WHERE part = 'data_loader') AS data_loader,
-        sum(change) FILTER (WHERE part = 'cpu') AS cpu
-    FROM changes
-    GROUP BY run_id, source_id, time_ns
+    UNION ALL BY NAME
+    SELECT run_id, source_id AS lane, start_ns, end_ns, ordinal FROM tensorboard_windows
 ),
 
 -- Steps do not overlap, so the sum of their numbers is the number of the current step.
 periods AS (
     SELECT
         run_id,
-        source_id,
-        sum(step) OVER in_time AS ordinal,
+        lane AS source_id,
+        ordinal,
         CASE
-            WHEN sum(kernel) OVER in_time > 0 THEN 'kernel'
-            WHEN sum(memcpy) OVER in_time > 0 THEN 'memcpy'
-            WHEN sum(memset) OVER in_time > 0 THEN 'memset'
-            WHEN sum(communication) OVER in_time > 0 THEN 'communication'
-            WHEN sum(runtime) OVER in_time > 0 THEN 'runtime'
-            WHEN sum(data_loader) OVER in_time > 0 THEN 'data_loader'
-            WHEN sum(cpu) OVER in_time > 0 THEN 'cpu'
+            WHEN kernel > 0 THEN 'kernel'
+            WHEN memcpy > 0 THEN 'memcpy'
+            WHEN memset > 0 THEN 'memset'
+            WHEN communication > 0 THEN 'communication'
+            WHEN runtime > 0 THEN 'runtime'
+            WHEN data_loader > 0 THEN 'data_loader'
+            WHEN cpu > 0 THEN 'cpu'
             ELSE 'other'
         END AS part,
-        lead(time_ns) OVER in_time - time_ns AS ns
-    FROM moments
-    WINDOW in_time AS (PARTITION BY run_id, source_id ORDER BY time_ns)
+        end_ns - start_ns AS ns
+    FROM swept('spans')
 ),
 
 parts AS (

@@ -14,62 +14,43 @@
 -- percent  share of the device's busy time, 0 to 100
 CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
     WITH
-    edges AS (
+    activities AS (
         SELECT
             run_id,
-            rank,
-            device,
-            if(by_step, step, NULL) AS of_step,
-            if(class = 'copy', kind, class) AS of_class,
-            unnest([start_ns, start_ns + dur_ns]) AS time_ns,
-            unnest([1, -1]) AS change
+            struct_pack(rank, device, step := if(by_step, step, NULL)) AS lane,
+            start_ns,
+            start_ns + dur_ns AS end_ns,
+            (class = 'communication')::INTEGER AS communication,
+            (class = 'compute')::INTEGER AS compute,
+            (class = 'copy' AND kind = 'memcpy')::INTEGER AS memcpy,
+            (class = 'copy' AND kind = 'memset')::INTEGER AS memset
         FROM kernels
-    ),
-
-    moments AS (
-        SELECT
-            run_id,
-            rank,
-            device,
-            of_step,
-            time_ns,
-            sum(change) FILTER (WHERE of_class = 'communication') AS communication,
-            sum(change) FILTER (WHERE of_class = 'compute') AS compute,
-            sum(change) FILTER (WHERE of_class = 'memcpy') AS memcpy,
-            sum(change) FILTER (WHERE of_class = 'memset') AS memset
-        FROM edges
-        GROUP BY run_id, rank, device, of_step, time_ns
     ),
 
     intervals AS (
         SELECT
             run_id,
-            rank,
-            device,
-            of_step,
+            lane,
             list_filter(
                 [
-                    if(sum(communication) OVER so_far > 0, 'communication', NULL),
-                    if(sum(compute) OVER so_far > 0, 'compute', NULL),
-                    if(sum(memcpy) OVER so_far > 0, 'memcpy', NULL),
-                    if(sum(memset) OVER so_far > 0, 'memset', NULL)
+                    if(communication > 0, 'communication', NULL),
+                    if(compute > 0, 'compute', NULL),
+                    if(memcpy > 0, 'memcpy', NULL),
+                    if(memset > 0, 'memset', NULL)
                 ],
                 LAMBDA each: each IS NOT NULL
             ) AS classes,
-            lead(time_ns) OVER so_far - time_ns AS dur_ns
-        FROM moments
-        WINDOW so_far AS (PARTITION BY run_id, rank, device, of_step ORDER BY time_ns)
+            end_ns - start_ns AS dur_ns
+        FROM swept('activities')
     )
 
     SELECT
         run_id,
-        rank,
-        device,
-        of_step AS step,
+        lane.*,
         classes,
         sum(dur_ns)::BIGINT AS dur_ns,
         100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER on_device, 0) AS percent
     FROM intervals
     WHERE len(classes) > 0
-    GROUP BY run_id, rank, device, of_step, classes
-    WINDOW on_device AS (PARTITION BY run_id, rank, device, of_step);
+    GROUP BY run_id, lane, classes
+    WINDOW on_device AS (PARTITION BY run_id, lane);

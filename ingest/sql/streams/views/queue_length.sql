@@ -26,27 +26,21 @@ waits AS (
 ),
 
 -- Some profilers record activities that begin before their launch, because of clock errors.
-changes AS (
+queued AS (
     SELECT
         run_id,
-        rank,
-        device,
-        stream,
-        unnest([least(launch_ns, start_ns), start_ns]) AS time_ns,
-        unnest([1, 0]) AS launches,
-        unnest([1, -1]) AS change
+        struct_pack(rank, device, stream) AS lane,
+        least(launch_ns, start_ns) AS start_ns,
+        start_ns AS end_ns,
+        1 AS length
     FROM waits
 )
 
 SELECT
     run_id,
-    rank,
-    device,
-    stream,
-    time_ns,
-    lead(time_ns) OVER in_stream - time_ns AS dur_ns,
-    sum(launches)::BIGINT AS launches,
-    (sum(sum(change)) OVER in_stream)::BIGINT AS length
-FROM changes
-GROUP BY run_id, rank, device, stream, time_ns
-WINDOW in_stream AS (PARTITION BY run_id, rank, device, stream ORDER BY time_ns);
+    lane.*,
+    start_ns AS time_ns,
+    end_ns - start_ns AS dur_ns,
+    begun AS launches,
+    length::BIGINT AS length
+FROM swept('queued');

@@ -11,10 +11,9 @@ activities AS (
     WHERE kernels.run_id = $run AND side(found.category) = 'device'
 ),
 
-edges AS (
-    SELECT device, start_ns AS time_ns, 1 AS change FROM activities
-    UNION ALL
-    SELECT device, start_ns + dur_ns AS time_ns, -1 AS change FROM activities
+running AS (
+    SELECT run_id, device AS lane, start_ns, start_ns + dur_ns AS end_ns, 1 AS activities
+    FROM activities
 ),
 
 moments AS (
@@ -100,12 +99,11 @@ counters AS (
     FROM copies
     UNION ALL
     SELECT
-        concat('device ', device) AS name,
+        concat('device ', lane) AS name,
         'activities running' AS counted,
-        time_ns,
-        (sum(sum(change)) OVER (PARTITION BY device ORDER BY time_ns))::VARCHAR AS value
-    FROM edges
-    GROUP BY device, time_ns
+        start_ns AS time_ns,
+        activities::VARCHAR AS value
+    FROM swept('running')
     UNION ALL
     SELECT
         name,

@@ -2,7 +2,7 @@
 
 from ingest import sql
 
-SHAPES = {"staged": "[({})]", "load": "[{}]", "tables": "[[{}]]", "views": "({})"}
+SHAPES = {"staged": "[({})]", "intermediate": "[{}]", "tables": "[[{}]]", "views": "({})"}
 
 
 def sql_graph() -> str:

@@ -1,11 +1,11 @@
 """The SQL files, by topic, and the Python modules that load them.
 
-    <topic>/staged/    tables that file readers fill with uninterpreted rows
-    <topic>/macros/    macros for all SQL: of values, and of intervals (`intervals/macros/`)
-    <topic>/load/      intermediate relations between staged tables and the tables of a run
-    <topic>/tables/    tables that the store keeps for each run
-    <topic>/views/     views over the tables, and table macros, which are views with parameters
-    <topic>/queries/   statements with parameters that Python runs
+    <topic>/staged/        tables that file readers fill with uninterpreted rows
+    <topic>/macros/        macros for all SQL, of values and of intervals
+    <topic>/intermediate/  relations between staged tables and the tables of a run
+    <topic>/tables/        tables that the store keeps for each run
+    <topic>/views/         views over the tables, and table macros, which are views with parameters
+    <topic>/queries/       statements with parameters that Python runs
 
 A file defines one object and is named after it. `order.py` derives the order in which to create
 the objects from what each of them reads.

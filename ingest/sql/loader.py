@@ -21,8 +21,8 @@ MACRO = re.compile(
     r"CREATE MACRO \w+\((?P<parameters>.*?)\)\s+AS\s+(?P<table>TABLE\s)?(?P<body>.*?);?\s*",
     re.DOTALL,
 )
-KINDS = frozenset({"staged", "macros", "load", "tables", "views", "queries"})
-IN_SCRATCH = frozenset({"staged", "macros", "load", "tables"})
+KINDS = frozenset({"staged", "macros", "intermediate", "tables", "views", "queries"})
+IN_SCRATCH = frozenset({"staged", "macros", "intermediate", "tables"})
 IN_CATALOG = frozenset({"macros", "tables", "views"})
 
 

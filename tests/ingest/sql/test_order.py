@@ -50,7 +50,7 @@ def test_an_unknown_name_is_an_error_that_names_its_reader() -> None:
 
 
 def test_no_file_fills_the_relation_of_another_file() -> None:
-    for file in sql.of_kind("load", "tables", "views"):
+    for file in sql.of_kind("intermediate", "tables", "views"):
         assert "INSERT" not in file.body, file.name
 
 

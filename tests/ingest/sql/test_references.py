@@ -48,7 +48,7 @@ NOT_EMPTY_WITHOUT_T = (
 )
 
 
-def sql_file(name: str, body: str, kind: str = "load") -> SqlFile:
+def sql_file(name: str, body: str, kind: str = "intermediate") -> SqlFile:
     """Return a file without a header."""
     return SqlFile(name, "events", kind, body, Documentation("", "", {}), *[None] * 5, {})
 

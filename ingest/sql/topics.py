@@ -17,7 +17,7 @@ TOPICS = (
     Topic(
         "runs",
         "Runs and files",
-        "The runs of the store, their files, and their main metrics.",
+        "The runs of the store, their files, their main metrics, and the variants of sweeps.",
     ),
     Topic("steps", "Time of the steps", "The steps of each run, and how their time was spent."),
     Topic(
@@ -25,7 +25,7 @@ TOPICS = (
         "Stages of pipelines",
         "Encoding, denoising and decoding in each call of a diffusers pipeline.",
     ),
-    Topic("ranking", "Rankings", "Device time by operator and by kernel."),
+    Topic("ranking", "Rankings", "Time by operator and by kernel, on devices and on hosts."),
     Topic("device", "Devices", "Activity and idle time of each device, and the causes of idling."),
     Topic(
         "streams",
@@ -42,11 +42,11 @@ TOPICS = (
         "Critical path",
         "The chain of work that determines a step's duration, and what would make it shorter.",
     ),
-    Topic("host", "Host", "Time and memory of operators on the host."),
+    Topic("host", "Host", "Operators on the host, and what the host did over time."),
     Topic(
         "calls",
         "Calls",
-        "Call trees of the host, from Python frames to kernels, and the tables of torch.profiler.",
+        "Call trees of the host, from Python frames to kernels, and rankings of modules.",
     ),
     Topic("events", "Recorded events", "All events of the traces, as recorded."),
     Topic("timeline", "Timelines", "The events of a time interval, as timelines show them."),
@@ -57,14 +57,14 @@ TOPICS = (
         "MegEngine",
         "The operators of MegEngine's graphs: time, computation and memory.",
     ),
-    Topic(
-        "sweeps",
-        "Sweeps",
-        "Variants of a pipeline that `capture sweep` timed, compared and profiled.",
-    ),
     Topic("advice", "What to improve", "What could make a run faster, and by how much at most."),
     Topic("compare", "Comparison", "Metrics of two runs, or of two groups of runs, side by side."),
     Topic("alignment", "Alignment of work", "Matching of one run's work to another run's work."),
+    Topic(
+        "peers",
+        "Figures of other tools",
+        "Figures by the definitions of torch.profiler and of TensorBoard's plugin.",
+    ),
 )
 
 

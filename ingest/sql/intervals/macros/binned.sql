@@ -4,7 +4,7 @@
 -- and its end, the length of the part as `part_ns`, and the other columns of the span.
 CREATE MACRO binned(spans, since_ns, until_ns, bins) AS TABLE
     WITH
-    -- Times from here on count from `since_ns`.
+    -- The next times count from `since_ns`.
     moved AS (
         SELECT
             * EXCLUDE (start_ns, end_ns),

@@ -7,16 +7,16 @@
     <topic>/views/         views over the tables, and table macros, which are views with parameters
     <topic>/queries/       statements with parameters that Python runs
 
-A file defines one object and is named after it. `order.py` derives the order in which to create
+A file defines one object and is named after it. `glossary.txt` describes the columns that several
+relations share. `order.py` derives the order in which to create
 the objects from what each of them reads.
 """
 
+from ingest.sql.headers import Documentation, Filling
 from ingest.sql.inline import index_version, indexed_rows, no_rows, read_by_index
 from ingest.sql.keys import Reference, key_references
 from ingest.sql.literals import literal
 from ingest.sql.loader import (
-    Documentation,
-    Filling,
     SqlFile,
     files,
     indexed,

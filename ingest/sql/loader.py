@@ -1,4 +1,4 @@
-"""Loading of the SQL files, and parsing of their header comments."""
+"""Loading of the SQL files."""
 
 import re
 from collections.abc import Iterable
@@ -7,16 +7,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from ingest.sql.headers import Documentation, Filling, filling, header, paths
+
 SQL_DIRECTORY = Path(__file__).parent
-COLUMN_LINE = re.compile(r"^([a-z_0-9]+)  +(\S.*)$")
-KEYWORDS = (
-    *("One row", "Start here", "Indexed", "Materialised", "Materialised in small runs", "Stored"),
-    *("Filled by", "Paths"),
-)
-KEYWORD_LINE = re.compile(rf"^({'|'.join(KEYWORDS)}): ")
-PART_LINE = re.compile(r"Part of (`\w+`(?:(?:, | and )`\w+`)*): ")
-FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
-PATHS = re.compile(r"(\w+) \((\w+)\)")
 MACRO = re.compile(
     r"CREATE MACRO \w+\((?P<parameters>.*?)\)\s+AS\s+(?P<table>TABLE\s)?(?P<body>.*?);?\s*",
     re.DOTALL,
@@ -24,37 +17,6 @@ MACRO = re.compile(
 KINDS = frozenset({"staged", "macros", "intermediate", "tables", "views", "queries"})
 IN_SCRATCH = frozenset({"staged", "macros", "intermediate", "tables"})
 IN_CATALOG = frozenset({"macros", "tables", "views"})
-
-
-@dataclass(frozen=True)
-class Documentation:
-    """The documentation in a SQL file's header: a summary, the meaning of a row and of each column.
-
-    `question` is the question that a relation answers, for the few relations that users start from.
-    """
-
-    summary: str
-    row: str
-    columns: dict[str, str]
-    question: str | None = None
-
-    @property
-    def text(self) -> str:
-        """The object's comment in the catalog."""
-        return f"{self.summary} One row: {self.row}"
-
-    @property
-    def part_of(self) -> tuple[str, ...]:
-        """The relations that this one is a part of; empty if users query it directly."""
-        found = PART_LINE.match(self.summary)
-        return tuple(re.findall(r"\w+", found[1].replace(" and ", " "))) if found else ()
-
-
-class Filling(NamedTuple):
-    """The Python step that fills a table, and the relations that the step reads."""
-
-    step: str
-    reads: tuple[str, ...]
 
 
 class Macro(NamedTuple):
@@ -179,8 +141,8 @@ def _read(path: Path) -> SqlFile:
     lines = path.read_text(encoding="utf-8").splitlines()
     is_body = [not line.startswith("--") and bool(line.strip()) for line in lines]
     begins = is_body.index(True)
-    documentation, keywords = _header(lines[:begins])
-    filling = keywords.get("Filled by")
+    documentation, keywords = header(lines[:begins])
+    filled_by = keywords.get("Filled by")
     return SqlFile(
         path.stem,
         path.parts[-3],
@@ -191,48 +153,6 @@ def _read(path: Path) -> SqlFile:
         keywords.get("Materialised in small runs"),
         keywords.get("Stored"),
         keywords.get("Indexed"),
-        _filling(filling) if filling else None,
-        _paths(keywords["Paths"]) if "Paths" in keywords else {},
+        filling(filled_by) if filled_by else None,
+        paths(keywords["Paths"]) if "Paths" in keywords else {},
     )
-
-
-def _filling(text: str) -> Filling:
-    if not (found := FILLING.fullmatch(text)):
-        raise ValueError(f"Filled by: {text}: must be like step(relation, relation)")
-    return Filling(found[1], tuple(found[2].split(", ")))
-
-
-def _paths(text: str) -> dict[str, str]:
-    found = [PATHS.fullmatch(part) for part in text.split(", ")]
-    if not all(found):
-        raise ValueError(f"Paths: {text}: must be like column (macro), column (macro)")
-    return {match[1]: match[2] for match in found if match}
-
-
-def _header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
-    """Parse a header: its documentation, and the texts of its keywords.
-
-    A header has a summary, `One row: …`, other keywords, and `column  description` lines, which
-    indented lines continue. An empty line ends the text of a keyword other than `One row`.
-    """
-    texts: dict[str, list[str]] = {"": [], "One row": []}
-    columns: dict[str, str] = {}
-    keyword = prose = column = ""
-    for line in lines:
-        content = line[2:].removeprefix(" ")
-        if match := COLUMN_LINE.match(content):
-            column = match[1]
-            columns[column] = match[2]
-        elif column and content.startswith("  "):
-            columns[column] += " " + content.strip()
-        elif match := KEYWORD_LINE.match(content):
-            keyword = match[1]
-            prose = keyword if keyword == "One row" else prose
-            texts[keyword] = [content[match.end() :].strip()]
-        elif content.strip():
-            texts[keyword].append(content.strip())
-        else:
-            keyword = prose
-    joined = {keyword: " ".join(parts) for keyword, parts in texts.items()}
-    summary, question = joined.pop(""), joined.get("Start here")
-    return Documentation(summary, joined["One row"], columns, question), joined

@@ -1,10 +1,13 @@
 """The documentation of columns in the headers of SQL files."""
 
+import re
+
 import duckdb
 import pytest
 
 import ingest
 from ingest import connect, sql
+from ingest.sql import headers
 from tests.samples import COMPILED, SNAPSHOTS, Samples
 
 
@@ -37,6 +40,22 @@ def types(tmp_path_factory: pytest.TempPathFactory) -> Columns:
 def test_each_topic_has_a_title() -> None:
     folders = {file.topic for file in sql.relations()}
     assert sorted(topic.name for topic in sql.TOPICS) == sorted(folders)
+
+
+def test_the_glossary_describes_the_columns_that_relations_share() -> None:
+    described = [file.documentation.columns for file in sql.files().values()]
+    for column, meaning in headers.glossary().items():
+        assert sum(columns.get(column) == meaning for columns in described) > 1, column
+
+
+def test_a_header_does_not_repeat_the_glossary() -> None:
+    repeated = []
+    for path in headers.GLOSSARY.parent.glob("*/*/*.sql"):
+        text = re.sub(r"\n--  +", " ", path.read_text(encoding="utf-8"))  # a column in a line
+        for column, meaning in re.findall(r"^-- (\w+)  +(.*)$", text, re.MULTILINE):
+            if headers.glossary().get(column) == meaning:
+                repeated.append(f"{path.stem}.{column}")
+    assert repeated == []
 
 
 def test_users_start_from_few_relations() -> None:

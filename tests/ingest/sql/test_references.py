@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from ingest.sql.loader import Documentation, SqlFile
+from ingest.sql.headers import Documentation
+from ingest.sql.loader import SqlFile
 from ingest.sql.references import Condition, Reader
 from tests.cases import check_each
 

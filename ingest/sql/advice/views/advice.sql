@@ -8,27 +8,23 @@
 -- Idle time counts in only one piece of advice, but the time of a kernel can count in two, and work
 -- on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
--- run_id        the run
--- rank          rank of the process
--- device        number of the device; null if the host is measured
--- is_slowest    whether this device has the longest wall time of the run
--- kind          kind of advice, as in `advice_checks`: host_bound, small_kernels, recompiled,
---               blocking, dataloader, exposed_communication, exposed_copy, float_matmul or
---               unfused_attention
--- bound_ns      upper bound of the time that the advice can save in the median step, ns
--- idle_ns       idle time in the bound, which no other advice counts, ns
--- gain_ns       how much earlier the work would end if such work or waits on the critical
---               path took no time, ns (`critical_path_gains`); null if the path has none
--- is_reachable  whether the bound can be reached; false if it assumes the device's peak rate, which
---               real kernels do not reach
--- percent       bound in percent of the wall time of the median step, 0 to 100
--- finding       the finding, as a sentence
--- remedy        what to try
--- cause         cause of the bubbles that the advice is about, as in `bubbles`; null for other
---               advice
--- kernel        kernel with the largest share of the time; null if the advice is not about kernels
--- op            operator with the largest share of the time; null if the advice is not about
---               operators
+-- run_id, rank, device
+-- is_slowest  whether this device has the longest wall time of the run
+-- kind        kind of advice, as in `advice_checks`: host_bound, small_kernels, recompiled,
+--             blocking, dataloader, exposed_communication, exposed_copy, float_matmul or
+--             unfused_attention
+-- bound_ns    upper bound of the time that the advice can save in the median step, ns
+-- idle_ns     idle time in the bound, which no other advice counts, ns
+-- gain_ns     how much earlier the work would end if such work or waits on the critical path took
+--             no time, ns (`critical_path_gains`); null if the path has none
+-- is_reachable
+-- percent     bound in percent of the wall time of the median step, 0 to 100
+-- finding     the finding, as a sentence
+-- remedy
+-- cause       cause of the bubbles that the advice is about, as in `bubbles`; null for other advice
+-- kernel      kernel with the largest share of the time; null if the advice is not about kernels
+-- op          operator with the largest share of the time; null if the advice is not about
+--             operators
 SELECT * EXCLUDE (is_advice, wall_ns, unknown_reason)
 FROM advice_checks
 WHERE is_advice;

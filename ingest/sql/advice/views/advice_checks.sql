@@ -7,40 +7,33 @@
 -- idle time of cause `launch` counts in `small_kernels`. The time of a kernel can count in two
 -- kinds, and work on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
--- run_id          the run
--- rank            rank of the process
--- device          number of the device; null if the host is measured
--- is_slowest      whether this device has the longest wall time of the run
--- kind            host_bound: idle time of cause `host`, in which the host was busy elsewhere; on a
---                 host, time without an operator. blocking: idle time of cause `sync`, after a wait
---                 for the device, as in `waits`. dataloader: idle time of cause `dataloader`.
---                 recompiled: idle time of cause `compile`, and other time of compilations in the
---                 measured steps. small_kernels: kernels that took less time than their launch
---                 call, and the idle time of cause `launch` right before them, as in
---                 `short_kernels`. exposed_communication, exposed_copy: communication or copies
---                 while nothing else ran. float_matmul: matrix multiplications and convolutions of
---                 float32 inputs on a device with tensor cores, as in `float_matmuls`, minus their
---                 time at the peak rate of half precision. unfused_attention: the two matrix
---                 multiplications and the softmax of attentions, as in `unfused_attentions`
--- bound_ns        upper bound of the time that the advice can save in the median step, ns; null if
---                 unknown
--- idle_ns         idle time in the bound, which no other kind counts, ns
--- gain_ns         how much earlier the work would end if such work or waits on the critical
---                 path took no time, ns (`critical_path_gains`); null if the path has none
--- is_reachable    whether the bound can be reached; false if it assumes the device's peak rate,
---                 which real kernels do not reach
--- is_advice       whether the bound is at least 1 % of the wall time and at least 50 µs
--- wall_ns         wall time of the median step, ns
--- percent         bound in percent of the wall time, 0 to 100
--- finding         the finding, as a sentence; null if nothing was found
--- remedy          what to try
--- cause           cause of the bubbles that the advice is about, as in `bubbles`; null for other
---                 advice
--- kernel          kernel with the largest share of the time; null if the advice is not about
---                 kernels
--- op              operator with the largest share of the time; null if the advice is not about
---                 operators
--- unknown_reason  why the bound is unknown; null if it is known
+-- run_id, rank, device
+-- is_slowest  whether this device has the longest wall time of the run
+-- kind        host_bound: idle time of cause `host`, in which the host was busy elsewhere; on a
+--             host, time without an operator. blocking: idle time of cause `sync`, after a wait for
+--             the device, as in `waits`. dataloader: idle time of cause `dataloader`. recompiled:
+--             idle time of cause `compile`, and other time of compilations in the measured steps.
+--             small_kernels: kernels that took less time than their launch call, and the idle time
+--             of cause `launch` right before them, as in `short_kernels`. exposed_communication,
+--             exposed_copy: communication or copies while nothing else ran. float_matmul: matrix
+--             multiplications and convolutions of float32 inputs on a device with tensor cores, as
+--             in `float_matmuls`, minus their time at the peak rate of half precision.
+--             unfused_attention: the two matrix multiplications and the softmax of attentions, as
+--             in `unfused_attentions`
+-- bound_ns    upper bound of the time that the advice can save in the median step, ns; null if
+--             unknown
+-- idle_ns     idle time in the bound, which no other kind counts, ns
+-- gain_ns     how much earlier the work would end if such work or waits on the critical path took
+--             no time, ns (`critical_path_gains`); null if the path has none
+-- is_reachable, is_advice
+-- wall_ns     wall time of the median step, ns
+-- percent     bound in percent of the wall time, 0 to 100
+-- finding, remedy
+-- cause       cause of the bubbles that the advice is about, as in `bubbles`; null for other advice
+-- kernel      kernel with the largest share of the time; null if the advice is not about kernels
+-- op          operator with the largest share of the time; null if the advice is not about
+--             operators
+-- unknown_reason
 WITH
 measured_steps AS NOT MATERIALIZED (
     SELECT

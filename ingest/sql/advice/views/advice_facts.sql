@@ -4,24 +4,22 @@
 -- operators or lines of code have a row for each name.
 -- Stored: it reads nine tables of each run.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device; null if the host is measured
--- step       number of the step (`steps.step`); null for time between steps, and if no steps were
---            found
--- is_median  whether the step is the device's median step; always true if no steps were found
--- kind       kind of advice, as in `advice_checks`
--- name       kernel, copy or operator. For `blocking`, the wait. For other idle time, the work of
---            the host, with the Python frame if the trace has stacks. For `recompiled`, the reason.
---            Null if unknown
--- calls      number of kernels for `small_kernels`, of operator calls for `float_matmul`
--- work_ns    time of the kernels or operators of the row; for `recompiled`, of the compilation in
---            the step, ns
--- idle_ns    idle time that counts in this kind, ns
--- late_ns    idle time before the kernels of the row that counts in `host_bound`, ns
--- named_ns   time by which the names are ranked, ns
--- gain_ns    how much earlier the step would end if the intervals of this kind on its critical path
---            took no time, ns (`critical_path_gains`); for the device that ends the step
+-- run_id, rank, device
+-- step      number of the step (`steps.step`); null for time between steps, and if no steps were
+--           found
+-- is_median
+-- kind      kind of advice, as in `advice_checks`
+-- name      kernel, copy or operator. For `blocking`, the wait. For other idle time, the work of
+--           the host, with the Python frame if the trace has stacks. For `recompiled`, the reason.
+--           Null if unknown
+-- calls     number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- work_ns   time of the kernels or operators of the row; for `recompiled`, of the compilation in
+--           the step, ns
+-- idle_ns   idle time that counts in this kind, ns
+-- late_ns   idle time before the kernels of the row that counts in `host_bound`, ns
+-- named_ns  time by which the names are ranked, ns
+-- gain_ns   how much earlier the step would end if the intervals of this kind on its critical path
+--           took no time, ns (`critical_path_gains`); for the device that ends the step
 SELECT
     run_id,
     rank,

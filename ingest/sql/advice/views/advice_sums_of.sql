@@ -3,17 +3,15 @@
 -- steps.
 -- One row: a kind of advice for which there are facts, for a device of a rank, or for its host.
 --
--- run_id    the run
--- rank      rank of the process
--- device    number of the device; null if the host is measured
--- kind      kind of advice, as in `advice_checks`
--- calls     number of kernels for `small_kernels`, of operator calls for `float_matmul`
--- work_ns   time of the kernels or operators; for `recompiled`, of the compilations, ns
--- idle_ns   idle time that counts in this kind, ns
--- late_ns   idle time before the kernels that counts in `host_bound`, ns
--- name      name with the longest time
--- named_ns  time of that name, ns
--- gain_ns   sum of the gains on the critical paths of the steps, ns; null if there are none
+-- run_id, rank, device
+-- kind     kind of advice, as in `advice_checks`
+-- calls    number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- work_ns
+-- idle_ns  idle time that counts in this kind, ns
+-- late_ns
+-- name     name with the longest time
+-- named_ns
+-- gain_ns  sum of the gains on the critical paths of the steps, ns; null if there are none
 CREATE MACRO advice_sums_of(facts) AS TABLE
     WITH
     names AS (

@@ -3,17 +3,15 @@
 -- host.
 -- Indexed: Advice on all runs reads it.
 --
--- run_id    the run
--- rank      rank of the process
--- device    number of the device; null if the host is measured
--- kind      kind of advice, as in `advice_checks`
--- calls     number of kernels for `small_kernels`, of operator calls for `float_matmul`
--- work_ns   time of the kernels or operators; for `recompiled`, of the compilations, ns
--- idle_ns   idle time that counts in this kind, ns
--- late_ns   idle time before the kernels that counts in `host_bound`, ns
--- name      name with the longest time
--- named_ns  time of that name, ns
--- gain_ns   gain on the critical path of the step, ns; null if there is none
+-- run_id, rank, device
+-- kind     kind of advice, as in `advice_checks`
+-- calls    number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- work_ns
+-- idle_ns  idle time that counts in this kind, ns
+-- late_ns
+-- name     name with the longest time
+-- named_ns
+-- gain_ns  gain on the critical path of the step, ns; null if there is none
 WITH
 facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median)
 

@@ -2,7 +2,7 @@
 -- One row: a run.
 -- Indexed: `advice` and `memory_advice` of all runs read it.
 --
--- run_id    the run
+-- run_id
 -- features  some of these, in this order: compiled (`run.json` says so, or compiled code takes at
 --           least a tenth of the time of all operators), graphs (recorded CUDA graphs launched at
 --           least half of the kernels of a median step), workers (processes loaded data), host (no

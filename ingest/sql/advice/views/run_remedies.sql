@@ -1,7 +1,7 @@
 -- What a run can still try against each cause of idle time.
 -- One row: a cause of idle time of a run.
 --
--- run_id  the run
+-- run_id
 -- cause   the cause, as in `bubbles`
 -- remedy  what to try, without what the run already uses (`run_features`)
 SELECT

@@ -3,11 +3,9 @@
 -- One row: a kernel name in a step of one device of one rank of a run.
 -- Stored: most runs have no such rows, so queries skip them.
 --
--- run_id          the run
--- rank            rank of the process
--- device          number of the device
+-- run_id, rank, device
 -- step            step that launched the kernels (`steps.step`)
--- is_median       whether the step is the device's median step; always true if no steps were found
+-- is_median
 -- name            name of the kernel, as recorded
 -- calls           number of times that the kernel took less time than its launch call
 -- device_ns       time of the short kernels, ns

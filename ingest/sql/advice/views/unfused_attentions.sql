@@ -4,11 +4,9 @@
 -- One row: an operator of such attentions in a step of one device of one rank of a run.
 -- Stored: most runs have no such rows, so queries skip them.
 --
--- run_id      the run
--- rank        rank of the process
--- device      number of the device
+-- run_id, rank, device
 -- step        step that launched its kernels (`steps.step`)
--- is_median   whether the step is the device's median step; always true if no steps were found
+-- is_median
 -- op          innermost cpu_op around the launch: a matrix multiplication or the softmax
 -- calls       number of calls of the operator; in a CUDA graph, of its kernels
 -- attentions  number of attentions; 0 for the matrix multiplications

@@ -2,16 +2,14 @@
 -- not launch ahead: `.item()`, copies of pageable memory, `torch.cuda.synchronize()`.
 -- One row: an operator or call that waited, in a step of one device of one rank of a run.
 --
--- run_id      the run
--- rank        rank of the process
--- device      number of the device
--- step        step of the activities that ended the gaps (`steps.step`)
--- is_median   whether the step is the device's median step; always true if no steps were found
--- wait        operator in which the host waited, or without an operator the call
--- wait_frame  innermost Python line around the wait; null if the trace has no stacks
--- copy        copy that the host waited for; null if it did not wait for a copy
--- bubbles     number of gaps that followed the waits
--- bubble_ns   idle time of the device in the gaps that followed the waits, ns
+-- run_id, rank, device
+-- step       step of the activities that ended the gaps (`steps.step`)
+-- is_median
+-- wait       operator in which the host waited, or without an operator the call
+-- wait_frame
+-- copy       copy that the host waited for; null if it did not wait for a copy
+-- bubbles    number of gaps that followed the waits
+-- bubble_ns  idle time of the device in the gaps that followed the waits, ns
 SELECT
     run_id,
     rank,

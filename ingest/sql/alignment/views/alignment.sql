@@ -3,15 +3,13 @@
 -- of both sides is in exactly one group.
 -- One row: a work item of `compared_work_items`.
 --
--- side          base or other
--- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      group of work items that correspond to each other
--- evidence      provenance: torch's compile log lists the operators that the kernel computes.
---               source: the same function of the user, in the same nn.Modules. shapes: the same
---               name and shapes. order: the same position in the execution order of a compiled
---               function, or of the operators of a name. kernel: the same kernel, alone or in a
---               graph. fusion: the name of the fused kernel contains the operator. name: only the
---               same name. none: there is no counterpart
+-- side, work_item_id, group_id
+-- evidence  provenance: torch's compile log lists the operators that the kernel computes. source:
+--           the same function of the user, in the same nn.Modules. shapes: the same name and
+--           shapes. order: the same position in the execution order of a compiled function, or of
+--           the operators of a name. kernel: the same kernel, alone or in a graph. fusion: the name
+--           of the fused kernel contains the operator. name: only the same name. none: there is no
+--           counterpart
 CREATE MACRO alignment(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH
     compared AS MATERIALIZED (

@@ -3,7 +3,7 @@
 -- `compared_work_items` and the two runs.
 -- One row: an operator of the program with a known line, in a call of a compiled graph.
 --
--- side             base or other
+-- side
 -- region_id        call of the compiled graph (`compiled_calls.region_id`)
 -- start_ns         Unix time at which the call's first kernel began, ns
 -- ordinal          position of the operator in the program

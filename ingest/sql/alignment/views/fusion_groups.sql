@@ -4,10 +4,8 @@
 -- the kernels that list it.
 -- One row: an operator that a fused kernel lists, or a fused kernel that lists such an operator.
 --
--- side          base or other
--- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      group of work items that correspond to each other
--- evidence      always `fusion`
+-- side, work_item_id, group_id
+-- evidence  always `fusion`
 CREATE MACRO fusion_groups(work_items, ops_in_names) AS TABLE
     WITH
     numbered_ops AS (

@@ -3,10 +3,8 @@
 -- `compared_work_items` and `fused_kernel_ops`.
 -- One row: a work item.
 --
--- side          base or other
--- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      group of work items that correspond to each other
--- evidence      source, shapes, order, name, kernel or none, as in `alignment`
+-- side, work_item_id, group_id
+-- evidence  source, shapes, order, name, kernel or none, as in `alignment`
 CREATE MACRO kind_groups(work_items, ops_in_names) AS TABLE
     WITH RECURSIVE
     work_item_kinds AS MATERIALIZED (

@@ -3,11 +3,10 @@
 -- also has `is_coarse`, and a table in the form of `program_slots`.
 -- One row: a work item of the finer side, in a function that the other side compiled.
 --
--- side          base or other
--- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      group of the kernel that computes the work item; null if there is none
--- evidence      provenance; or order for an operator that the compiled program lacks or names
---               differently, which is grouped with the operator executed before it in its function
+-- side, work_item_id
+-- group_id  group of the kernel that computes the work item; null if there is none
+-- evidence  provenance; or order for an operator that the compiled program lacks or names
+--           differently, which is grouped with the operator executed before it in its function
 CREATE MACRO program_op_groups(work_items, slots) AS TABLE
     WITH
     coarse_slots AS (

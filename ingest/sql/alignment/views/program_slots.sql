@@ -5,7 +5,7 @@
 -- One row: a call of an operator that occurs in a compiled graph, made by such a graph or outside
 -- of it.
 --
--- side          base or other
+-- side
 -- is_coarse     whether the kernels of this side do the work of several operators
 -- is_compiled   whether a compiled graph made the call
 -- short_frame   function that made the call, as in `compiled_programs`

@@ -8,11 +8,9 @@
 -- Operators and compiled programs are matched within the functions of the user, by the number of
 -- times that a function has called an operator of that name.
 --
--- side          base or other
--- work_item_id  the work item (`compared_work_items.work_item_id`)
--- group_id      group of work items that correspond to each other
--- evidence      provenance; or order for an operator that the compiled program lacks or names
---               differently, which is grouped with the operator executed before it in its function
+-- side, work_item_id, group_id
+-- evidence  provenance; or order for an operator that the compiled program lacks or names
+--           differently, which is grouped with the operator executed before it in its function
 CREATE MACRO provenance_groups(work_items, base, other) AS TABLE
     WITH
     programs AS MATERIALIZED (FROM compiled_programs(work_items, base, other)),

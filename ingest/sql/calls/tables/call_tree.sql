@@ -3,9 +3,7 @@
 -- One row: all calls with the same name, input shapes and callers, on one thread in one step, that
 -- torch counts in the same call.
 --
--- run_id                 the run
--- source_id              the input file
--- rank                   rank of the process
+-- run_id, source_id, rank
 -- pid                    process
 -- tid                    thread
 -- step                   innermost step that contains the start of the calls (`steps.step`); null
@@ -43,8 +41,7 @@
 -- device_bytes           change of allocated device memory during the calls, on any thread, bytes;
 --                        null if memory was not recorded
 -- self_device_bytes      `device_bytes` without the calls inside
--- flops                  floating-point operations, as torch counts them; null if torch counts
---                        none, for example because shapes were not recorded
+-- flops
 -- repeated_calls         calls that contain exactly one call, which has the same name; torch counts
 --                        such a pair once and leaves out the inner call
 -- repeated_ns            `total_ns` of the inner calls of `repeated_calls`

@@ -1,9 +1,7 @@
 -- Device activities under the calls that launched them: the leaves of flame graphs.
 -- One row: all activities with the same name and launching calls, on one thread in one step.
 --
--- run_id      the run
--- source_id   the input file
--- rank        rank of the process
+-- run_id, source_id, rank
 -- pid         process that launched the activities; null without a launch
 -- tid         thread that launched the activities; null without a launch
 -- step        step of the activities, as in `kernels.step`

@@ -2,10 +2,10 @@
 -- captures and of annotations of graph nodes.
 -- One row: a module inside the modules around it.
 --
--- run_id     the run
+-- run_id
 -- module_id  identifies the module and those around it by name (`call_tree.module_id`); the same
 --            number in all runs
--- parent_id  the module directly around it (`module_tree.module_id`); null for outermost modules
+-- parent_id
 -- module     path of the module: the names of the modules around it and its own, outermost first,
 --            joined by `/`
 -- name       name of the module: its class and torch's number for it

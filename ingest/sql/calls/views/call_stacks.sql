@@ -2,7 +2,7 @@
 -- the calls that launched them.
 -- One row: a call or a device activity under its callers, on one thread in one step.
 --
--- rank               rank of the process
+-- rank
 -- pid                process; null for activities without a launch
 -- tid                thread; null for activities without a launch
 -- step               innermost step that contains the start of the calls; null outside steps

@@ -1,19 +1,15 @@
 -- Python frames with the time and memory of everything called in them. Recursive calls count once.
 -- One row: a Python frame of one rank of a run.
 --
--- run_id        the run
--- rank          rank of the process
--- name          name of the frame: `file(line): function`, or `nn.Module: name`
--- calls         number of calls
--- total_ns      host time in the frame, ns
--- self_ns       host time in the frame but in no frame or operator inside it, ns
--- device_ns     time of the device activities launched in it, ns; null without a device
--- idle_ns       idle time of devices directly before the launched activities, ns; null without a
---               device
--- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not
---               recorded
--- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
---               recorded
+-- run_id, rank
+-- name       name of the frame: `file(line): function`, or `nn.Module: name`
+-- calls      number of calls
+-- total_ns   host time in the frame, ns
+-- self_ns    host time in the frame but in no frame or operator inside it, ns
+-- device_ns  time of the device activities launched in it, ns; null without a device
+-- idle_ns    idle time of devices directly before the launched activities, ns; null without a
+--            device
+-- cpu_bytes, device_bytes
 SELECT
     run_id,
     rank,

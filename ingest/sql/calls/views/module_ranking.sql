@@ -3,29 +3,25 @@
 -- One row: a module inside the modules around it, in one rank of a run.
 -- Start here: Which modules take the time and the memory?
 --
--- run_id        the run
--- rank          rank of the process
--- module_id     identifies the module and those around it by name (`module_tree.module_id`); the
---               same number in all runs
--- parent_id     the module directly around it (`module_tree.module_id`); null for outermost modules
--- module        path of the module: the names of the modules around it and its own, outermost
---               first, joined by `/`
--- name          name of the module: its class and torch's number for it
--- class         class of the module
--- depth         number of modules around it
--- calls         number of calls
--- total_ns      host time in the module, ns
--- self_ns       host time in the module but in no module inside it, ns
--- device_ns     time of the device activities launched in it, or recorded in it by a CUDA graph,
---               ns; null without a device
--- idle_ns       idle time of devices directly before the launched activities, ns; null without a
---               device
--- cpu_bytes     change of allocated host memory during its calls, bytes; null if memory was not
---               recorded
--- device_bytes  change of allocated device memory during its calls, bytes; null if memory was not
---               recorded
--- flops         floating-point operations of the operators called in it, as torch counts them; null
---               if torch counts none, for example because shapes were not recorded
+-- run_id, rank
+-- module_id  identifies the module and those around it by name (`module_tree.module_id`); the same
+--            number in all runs
+-- parent_id
+-- module     path of the module: the names of the modules around it and its own, outermost first,
+--            joined by `/`
+-- name       name of the module: its class and torch's number for it
+-- class      class of the module
+-- depth      number of modules around it
+-- calls      number of calls
+-- total_ns   host time in the module, ns
+-- self_ns    host time in the module but in no module inside it, ns
+-- device_ns  time of the device activities launched in it, or recorded in it by a CUDA graph, ns;
+--            null without a device
+-- idle_ns    idle time of devices directly before the launched activities, ns; null without a
+--            device
+-- cpu_bytes, device_bytes
+-- flops      floating-point operations of the operators called in it, as torch counts them; null if
+--            torch counts none, for example because shapes were not recorded
 SELECT
     run_id,
     rank,

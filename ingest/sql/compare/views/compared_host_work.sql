@@ -6,8 +6,7 @@
 -- One row: an outermost operator, or a call of a compiled graph, in the compared step or recording
 -- of a side. There are no rows if a device is compared.
 --
--- side      base or other
--- run_id    the run
+-- side, run_id
 -- event_id  the operator or the call (`ops.event_id`)
 -- name      name of the operator, without the graph number of a generated kernel; `compiled code`
 --           for a call of a compiled graph

@@ -5,10 +5,7 @@
 -- One row: a side of the comparison. There are no rows if a run is unknown, has no metrics, or
 -- lacks the rank or the step.
 --
--- side        base or other
--- run_id      the run
--- rank        rank of the process
--- device      number of the device; null if the host is measured
+-- side, run_id, rank, device
 -- measure     device: time of device activities; host: time of operators on the host, if either run
 --             has no device
 -- steps       number of steps of the run

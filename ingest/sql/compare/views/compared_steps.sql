@@ -2,9 +2,7 @@
 -- other, rank := NULL)`. It uses the same device of each run as `compared_runs`.
 -- One row: a step of one side; for a run without steps, its whole recording.
 --
--- side           base or other
--- run_id         the run
--- rank           rank of the process
+-- side, run_id, rank
 -- device         number of the device; null if the run has no device
 -- measure        device or host, as in `compared_runs`
 -- steps_from     how the steps were found, as in `steps`; `run` for a whole recording

@@ -2,14 +2,11 @@
 -- in a comparison: `compared_windows(base, other, rank := NULL, nth_step := NULL)`.
 -- One row: an input file of a side of `compared_runs`.
 --
--- side       base or other
--- run_id     the run
--- source_id  the input file
--- device     number of the device; null if the host is measured
--- measure    device or host, as in `compared_runs`
--- step       the compared step (`steps.step`); null for a whole recording
--- start_ns   Unix time from which work counts, ns
--- end_ns     Unix time until which work counts, ns
+-- side, run_id, source_id, device
+-- measure   device or host, as in `compared_runs`
+-- step      the compared step (`steps.step`); null for a whole recording
+-- start_ns  Unix time from which work counts, ns
+-- end_ns    Unix time until which work counts, ns
 CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         sides.side,

@@ -5,8 +5,7 @@
 -- One row: an outermost operator that did work, also in a CUDA graph, or a device activity that
 -- belongs to no operator.
 --
--- side           base or other
--- run_id         the run
+-- side, run_id
 -- work_item_id   the operator; in a graph its first activity, and without an operator the activity
 --                (`events.event_id`)
 -- name           name of the operator, without numbers that differ from run to run

@@ -5,7 +5,7 @@
 -- metric `wall`. There are no rows if all runs of a side are unknown.
 --
 -- metric        name of the metric, without its unit
--- unit          ns, bytes or count
+-- unit
 -- base          median of the first group; null if no run of it has the metric; an overlap is
 --               negative, so that the parts add up
 -- other         median of the second group; null if no run of it has the metric

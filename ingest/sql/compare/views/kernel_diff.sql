@@ -10,7 +10,7 @@
 -- other_calls  number of activities of the name in the second run
 -- base_ns      sum of the durations of these activities in the first run, ns
 -- other_ns     sum of the durations of these activities in the second run, ns
--- change_ns    second minus first, ns
+-- change_ns
 -- percent      change in percent of the first; null if that is 0
 CREATE MACRO kernel_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     WITH

@@ -6,15 +6,15 @@
 -- name           name of the kernel, copy or memset, or of the operator on the host
 -- op             innermost operator around the launch, or around the call that a CUDA graph
 --                recorded, or the name in an annotation of the graph's node; null if unknown
--- shapes         types and shapes of the tensors among its inputs, for example
---                `bf16 [32, 77, 768]`; null if none were recorded
+-- shapes         types and shapes of the tensors among its inputs, for example `bf16 [32, 77,
+--                768]`; null if none were recorded
 -- grid           number of blocks in x, y and z; null if unknown
 -- block          number of threads of a block in x, y and z; null if unknown
 -- base_calls     number of these activities in the first run
 -- other_calls    number of these activities in the second run
 -- base_ns        sum of their durations in the first run, ns
 -- other_ns       sum of their durations in the second run, ns
--- change_ns      second minus first, ns
+-- change_ns
 -- percent        change in percent of the first; null if that is 0
 -- base_longest   the longest of them in the first run: its rank, start_ns and dur_ns; null if there
 --                are no such activities

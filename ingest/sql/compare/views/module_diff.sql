@@ -16,7 +16,7 @@
 --                    ns
 -- other_ns           time of operators in the module, but in no module inside it, in the second
 --                    run, ns
--- change_ns          second minus first, ns
+-- change_ns
 -- percent            change in percent of the first; null if that is 0
 -- whole_base_calls   calls of operators in the module and the modules inside it, in the first run
 -- whole_other_calls  calls of operators in the module and the modules inside it, in the second run

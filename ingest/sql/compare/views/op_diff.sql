@@ -28,7 +28,7 @@
 -- launches_saved  launches in the first run minus launches in the second; null on the host
 -- base_ns         device time, or on the host time of the operators, in the first run, ns
 -- other_ns        device time, or on the host time of the operators, in the second run, ns
--- change_ns       second minus first, ns
+-- change_ns
 -- of_calls_ns     part of the change that is due to more or fewer calls, at the first run's time
 --                 per call, ns; null if a side has no calls, or the row is fused
 -- of_time_ns      part of the change that is due to the time per call, ns; null if `of_calls_ns` is

@@ -3,7 +3,7 @@
 -- that is often the thing under test.
 -- One row: a condition of a run from one source of evidence, or a fault.
 --
--- run_id    the run
+-- run_id
 -- subject   code of the condition: model, batch, device, profiler: with_stack, …; or of the fault:
 --           damaged files, compiled while measured, waited for compilation, or unsteady steps
 --           (`is_steady` in `run_metrics` is false)

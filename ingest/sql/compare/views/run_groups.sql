@@ -1,7 +1,7 @@
 -- Selectors that name several runs at once in `ingest diff` and on page Compare.
 -- One row: a run, and a selector that matches it.
 --
--- run_id    the run
+-- run_id
 -- kind      kind of selector: model, name, tag (key and value) or tag word (key or value)
 -- selector  the selector: `model:flux`, `name:nightly`, `tag:branch=main`, `tag:main`
 WITH tagged AS (

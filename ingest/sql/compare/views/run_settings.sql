@@ -2,8 +2,7 @@
 -- of `run.json`, and its tags. Measured values are not settings.
 -- One row: a setting of a run from one source of evidence.
 --
--- run_id    the run
--- topic     topic of the setting: configuration, version, environment, recording or tag
+-- run_id, topic
 -- setting   name of the setting: a subject of `run_conditions`, a key of `run.json` (`compile.mode`
 --           for a key in an object), or the key of a tag
 -- evidence  where the setting is recorded: run (`run.json` and table `runs`) or trace

@@ -3,11 +3,11 @@
 -- each run, or of `rank` if that is given.
 -- One row: a run, including the base. There are no rows if the base is unknown or has no metrics.
 --
--- run_id            the run
+-- run_id
 -- is_base           whether this run is the base
 -- rank              rank that was compared
 -- device            device that was compared; null if the host is measured
--- measure           device, or host in a run without device activities
+-- measure
 -- wall_ns           wall time of the median step, ns
 -- change_ns         wall time minus the base's wall time, ns; null if a device would be compared
 --                   with a host, or a step with a whole recording

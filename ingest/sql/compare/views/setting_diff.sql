@@ -2,7 +2,7 @@
 -- `setting_diff(base, other)`.
 -- One row: a setting that is known for at least one of the runs.
 --
--- topic    topic of the setting: configuration, version, environment, recording or tag
+-- topic
 -- setting  name of the setting: a subject of `run_conditions`, a key of `run.json`, or the key of a
 --          tag
 -- status   same, different or unknown. It is unknown if only one run records the setting and the

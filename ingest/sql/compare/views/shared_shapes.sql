@@ -2,7 +2,7 @@
 -- among the operators that both runs recorded with shapes: `shared_shapes(base, other)`.
 -- One row: one of the two runs. There are no rows if the runs share no such operator.
 --
--- run_id   the run
+-- run_id
 -- percent  calls whose shapes also occur in the other run, in percent of all calls of the shared
 --          operators, 0 to 100
 CREATE MACRO shared_shapes(base, other) AS TABLE

@@ -5,14 +5,11 @@
 -- metric `wall`. There are no rows if a run is unknown or lacks the step.
 --
 -- metric   name of the metric, without its unit, as in `run_diff`
--- unit     ns, bytes or count
--- base     value in the first run; null if unknown; an overlap is negative, so that the parts add
---          up
+-- unit, base
 -- other    value in the second run; null if unknown
 -- change   second minus first; a part that only one run has counts as 0 in the other
 -- percent  change in percent of the absolute value of the first; null if that is 0
--- is_part  whether the metric is one of the parts that add up to the wall time, in both runs and in
---          the change
+-- is_part
 -- ordinal  display order of the metrics: the wall time, then its parts, then the others
 CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
     WITH

@@ -1,9 +1,7 @@
 -- The work of a run over time, on the device and on the host, for timelines that compare two runs.
 -- One row: a device activity, or an outermost operator on the host.
 --
--- run_id        the run
--- rank          rank of the process
--- device        number of the device; null on the host
+-- run_id, rank, device
 -- measure       device or host
 -- step          step that launched the activity, or on the host the step around the operator
 --               (`steps.step`)

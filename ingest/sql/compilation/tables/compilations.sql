@@ -3,9 +3,9 @@
 -- Start here: What was compiled, what was recompiled, and why?
 -- Materialised: several relations read it.
 --
--- run_id               the run
+-- run_id
 -- source_id            the file that reports it; if several do, the one with the most details
--- rank                 rank of the process
+-- rank
 -- ordinal              number of the compilation on its rank, in order of time, from 1
 -- compile_id           number of the frame and of its compilation, for example `0/1`. The numbers
 --                      begin again at 0/0 after `torch.compiler.reset()`. Null if a trace shows a

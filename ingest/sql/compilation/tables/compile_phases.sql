@@ -2,12 +2,12 @@
 -- duration.
 -- One row: a phase of a compilation.
 --
--- run_id      the run
+-- run_id
 -- source_id   the compile log, or the trace if the rank has no log
--- rank        rank of the process
+-- rank
 -- compile_id  the compilation (`compilations.compile_id`), for example `0/1`; null if unknown, and
 --             for work on other threads
--- phase       torch's name of the phase
+-- phase
 -- start_ns    start, Unix time, ns
 -- dur_ns      duration, ns
 -- self_ns     time in which it was the innermost phase, ns; null for work on other threads

@@ -6,14 +6,13 @@
 -- There is a row only if the link is certain: exactly one graph matches the call by its key, by the
 -- compilation of the region around it, and by the names, in order, of everything that it called.
 --
--- run_id         the run
+-- run_id
 -- source_id      the trace
--- rank           rank of the process
+-- rank
 -- event_id       the cpu_op (`ops.event_id`); null if the trace has none
 -- kernel_id      the kernel (`kernels.event_id`) if the trace has no cpu_op for it; null otherwise
 -- log_source_id  the compile log (`sources.source_id`)
--- compile_id     the compilation (`compilations.compile_id`), for example `0/1`
--- graph_index    number of the graph in the compilation, from 0
+-- compile_id, graph_index
 -- ordinal        the kernel call (`compiled_kernels.ordinal`)
 -- region_id      the call of the graph, `## Call CompiledFxGraph` (`events.event_id`)
 WITH

@@ -3,10 +3,9 @@
 -- Materialised: as a table it is planned with all of DuckDB's optimizers. Writing files switches
 -- one off.
 --
--- run_id       the run
+-- run_id
 -- source_id    the compile log
--- rank         rank of the process
--- compile_id   the compilation (`compilations.compile_id`), for example `0/1`
+-- rank, compile_id
 -- graph_index  number of the graph in the compilation, from 0; a backward graph follows its forward
 --              graph
 -- ordinal      position of the call in the code, from 1

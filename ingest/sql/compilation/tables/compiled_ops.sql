@@ -3,11 +3,9 @@
 -- Materialised: as a table it is planned with all of DuckDB's optimizers. Writing files switches
 -- one off.
 --
--- run_id           the run
+-- run_id
 -- source_id        the compile log
--- rank             rank of the process
--- compile_id       the compilation (`compilations.compile_id`), for example `0/1`
--- graph_index      number of the graph in the compilation, from 0
+-- rank, compile_id, graph_index
 -- ordinal          position of the op in the graph, from 1
 -- node             name of the op's node in the graph, after the variable that holds the result
 -- op               function that the op calls, as torch prints it: `torch._C._nn.linear`;

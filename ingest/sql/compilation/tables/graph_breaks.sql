@@ -3,10 +3,9 @@
 -- Materialised: as a table it is planned with all of DuckDB's optimizers. Writing files switches
 -- one off.
 --
--- run_id      the run
+-- run_id
 -- source_id   the compile log
--- rank        rank of the process
--- compile_id  the compilation (`compilations.compile_id`), for example `0/1`
+-- rank, compile_id
 -- time_ns     Unix time, ns; exact to the millisecond
 -- reason      why the graph ended, as torch states it
 -- user_frame  position in the user's code: function, file and line

@@ -1,8 +1,7 @@
 -- Kernels that torch.compile fused, with the operators that each replaces.
 -- One row: a fused kernel of a compilation, with all its calls in the trace of a rank.
 --
--- run_id      the run
--- rank        rank of the process
+-- run_id, rank
 -- compile_id  the compilation (`compilations.compile_id`), for example `0/1`; null if no compile
 --             log reports it
 -- kernel      name of the kernel

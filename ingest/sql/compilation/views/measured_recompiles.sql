@@ -1,7 +1,7 @@
 -- Runs in which torch recompiled during the measured steps.
 -- One row: a run with at least one such recompilation.
 --
--- run_id      the run
+-- run_id
 -- recompiles  number of recompilations in measured steps, over all ranks
 -- dur_ns      time spent on recompilations in measured steps, ns
 -- reasons     why torch recompiled: each reason once, the most expensive first; empty if no file

@@ -2,9 +2,7 @@
 -- durations of the compilations.
 -- One row: a phase of compilation, by name, of a rank of a run.
 --
--- run_id   the run
--- rank     rank of the process
--- phase    torch's name of the phase
+-- run_id, rank, phase
 -- self_ns  time in which it was the innermost phase, ns
 -- phases   number of phases with this name
 SELECT run_id, rank, phase, sum(self_ns)::BIGINT AS self_ns, count(*) AS phases

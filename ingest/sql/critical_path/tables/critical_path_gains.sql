@@ -3,13 +3,11 @@
 -- omitted.
 -- One row: a kind of interval, or a name, on the critical path of a step.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- step       number of the step (`steps.step`); null if no steps were found
--- level      level of the name: kind, call, op, kernel or module, as in `critical_path_summary`
--- name       the kind, or the name of the call, operator, kernel or module
--- gain_ns    how much earlier the step's work would end, ns
+-- run_id, source_id, rank
+-- step     number of the step (`steps.step`); null if no steps were found
+-- level    level of the name: kind, call, op, kernel or module, as in `critical_path_summary`
+-- name     the kind, or the name of the call, operator, kernel or module
+-- gain_ns  how much earlier the step's work would end, ns
 WITH labels AS (
     SELECT DISTINCT hash(name) AS label, name FROM path_labels
 )

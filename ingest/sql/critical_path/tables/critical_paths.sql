@@ -4,9 +4,7 @@
 -- One row: an interval of the path of a step.
 -- Materialised: a relation reads it, and its file is written from it.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
+-- run_id, source_id, rank
 -- step       number of the step (`steps.step`); null if no steps were found
 -- is_median  whether the step is the median step of one of the rank's devices; always true if no
 --            steps were found
@@ -19,7 +17,7 @@
 -- op         name of the operator `op_id`
 -- module     innermost nn.Module around the operator
 -- side       host or device
--- device     number of the device; null on the host
+-- device
 -- lane       `thread N`, `stream N` or `no stream`; null between operators
 -- start_ns   Unix time at which the interval begins, ns
 -- dur_ns     length of the interval, ns

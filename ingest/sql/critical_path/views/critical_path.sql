@@ -3,20 +3,19 @@
 -- time. If several files of a rank have the step, each has a path, and `of_source` chooses one.
 -- One row: an interval of the path.
 --
--- source_id  the input file
--- rank       rank of the process
--- ordinal    position of the interval in the path, from 0
--- kind       kind of interval, as in `critical_path_kinds`
--- event_id   the span or device activity (`events.event_id`); null for the host's time between
---            operators
--- name       name of the span or activity
--- op         innermost cpu_op around the span, or around the activity's launch
--- module     innermost nn.Module around the operator
--- side       host or device
--- device     number of the device; null on the host
--- lane       `thread N`, `stream N` or `no stream`; null between operators
--- start_ns   Unix time at which the interval begins, ns
--- dur_ns     length of the interval, ns
+-- source_id, rank
+-- ordinal   position of the interval in the path, from 0
+-- kind      kind of interval, as in `critical_path_kinds`
+-- event_id  the span or device activity (`events.event_id`); null for the host's time between
+--           operators
+-- name      name of the span or activity
+-- op        innermost cpu_op around the span, or around the activity's launch
+-- module    innermost nn.Module around the operator
+-- side      host or device
+-- device
+-- lane      `thread N`, `stream N` or `no stream`; null between operators
+-- start_ns  Unix time at which the interval begins, ns
+-- dur_ns    length of the interval, ns
 CREATE MACRO critical_path(run, of_rank := 0, of_step := NULL, of_source := NULL) AS TABLE
     SELECT
         source_id,

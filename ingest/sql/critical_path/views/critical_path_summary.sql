@@ -2,9 +2,7 @@
 -- would end without each. Each level divides the complete path.
 -- One row: a kind of interval, or a name, on the critical path of a step.
 --
--- run_id      the run
--- source_id   the input file
--- rank        rank of the process
+-- run_id, source_id, rank
 -- step        number of the step (`steps.step`); null if no steps were found
 -- is_median   whether the step is the median step of one of the rank's devices; always true if no
 --             steps were found

@@ -3,7 +3,7 @@
 -- One row: a kernel, copy, memset or graph that a graph recorded.
 -- Materialised: several relations read it.
 --
--- run_id           the run
+-- run_id
 -- source_id        the input file with the capture: a trace of the run, or a trace of captures
 -- rank             rank of the process that captured
 -- recorded_id      the recorded call. In a trace of the run it is also an event (`events.event_id`)

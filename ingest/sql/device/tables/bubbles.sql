@@ -4,33 +4,29 @@
 -- of the rank use the device, it is the whole recording.
 -- Materialised in small runs: planning it takes longer than reading its rows.
 --
--- run_id            the run
--- source_id         the input file
--- rank              rank of the process
--- device            number of the device
--- start_ns          Unix time at which the device became idle, ns
--- dur_ns            duration of the gap, ns
--- is_edge           whether it is before the device's first activity or after its last one; such a
---                   gap is cut where the measured time begins and ends
--- before_kernel     name of the activity before the gap; null before the first activity
--- after_kernel      name of the activity after the gap; null after the last activity
--- before_kernel_id  the activity before the gap (`kernels.event_id`)
--- after_kernel_id   the activity after the gap (`kernels.event_id`)
--- cause             why the device was idle: `host`, `sync`, `dataloader`, `compile`, `launch`,
---                   `dependency` or `unknown`; the view `parts` explains each
--- launch_delay_ns   time from the start of the gap to the launch of the activity after it, ns;
---                   negative if it was launched before the gap; null if unknown, and after the
---                   last activity
--- host_op           operator or annotation that filled most of the gap on the launching thread;
---                   null if there was none, or if the activity was launched before the gap
--- host_op_ns        part of the gap that `host_op` filled, ns
--- host_frame        Python frame that filled most of the gap; null if the trace has no stacks
--- wait              for cause `sync`, the outermost operator, or without an operator the call, in
---                   which the host waited when the gap began; null for other causes
--- wait_frame        for cause `sync`, the innermost line of Python around `wait`; null if the trace
---                   has no stacks
--- step              step of the activity after the gap (`steps.step`); after the last activity, the
---                   step of the host; null outside of the measured time
+-- run_id, source_id, rank, device
+-- start_ns         Unix time at which the device became idle, ns
+-- dur_ns           duration of the gap, ns
+-- is_edge          whether it is before the device's first activity or after its last one; such a
+--                  gap is cut where the measured time begins and ends
+-- before_kernel    name of the activity before the gap; null before the first activity
+-- after_kernel     name of the activity after the gap; null after the last activity
+-- before_kernel_id, after_kernel_id
+-- cause            why the device was idle: `host`, `sync`, `dataloader`, `compile`, `launch`,
+--                  `dependency` or `unknown`; the view `parts` explains each
+-- launch_delay_ns  time from the start of the gap to the launch of the activity after it, ns;
+--                  negative if it was launched before the gap; null if unknown, and after the last
+--                  activity
+-- host_op          operator or annotation that filled most of the gap on the launching thread; null
+--                  if there was none, or if the activity was launched before the gap
+-- host_op_ns       part of the gap that `host_op` filled, ns
+-- host_frame
+-- wait             for cause `sync`, the outermost operator, or without an operator the call, in
+--                  which the host waited when the gap began; null for other causes
+-- wait_frame       for cause `sync`, the innermost line of Python around `wait`; null if the trace
+--                  has no stacks
+-- step             step of the activity after the gap (`steps.step`); after the last activity, the
+--                  step of the host; null outside of the measured time
 SELECT
     gaps.source_id,
     gaps.rank,

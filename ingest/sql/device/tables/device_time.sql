@@ -2,15 +2,12 @@
 -- One row: a device of one input file.
 -- Materialised: a relation reads it, and its file is written from it.
 --
--- run_id                    the run
--- source_id                 the input file
--- rank                      rank of the process
--- device                    number of the device
+-- run_id, source_id, rank, device
 -- start_ns                  Unix time at which the first activity began, ns
 -- span_ns                   time from the start of the first activity to the end of the last, ns
 -- busy_ns                   time with any activity on any stream, ns
 -- bubble_ns                 time without activities: `span_ns` minus `busy_ns`, ns
--- bubbles                   number of gaps
+-- bubbles
 -- activities                number of kernels, memory copies and memory sets
 -- compute_ns                time with a compute kernel, ns
 -- communication_ns          time with a communication kernel, ns

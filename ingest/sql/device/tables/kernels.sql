@@ -3,26 +3,23 @@
 -- Start here: Which kernels ran, when, and what launched them?
 -- Materialised: several relations read it.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
+-- run_id, source_id, rank
 -- event_id         the activity (`events.event_id`)
 -- name             name of the kernel as recorded, or description of the copy
 -- kind             kernel, memcpy or memset
--- class            compute, communication or copy
+-- class
 -- device           number of the device; the process id if the trace does not name a device
 -- stream           stream on the device; 0 is a valid stream
 -- start_ns         start, Unix time, ns
 -- dur_ns           duration, ns
 -- correlation      number that the activity shares with its launch
 -- launch_id        the launching call (`events.event_id`); null if the trace does not contain it
--- launch_ns        Unix time at which the launching call began, ns
--- launch_dur_ns    time that the host spent in the launching call, ns
+-- launch_ns, launch_dur_ns
 -- link             how the launch was found: correlation, flow or external_id; null if it was not
 --                  found
--- op_id            innermost cpu_op around the launch (`ops.event_id`)
+-- op_id
 -- op               name of the innermost cpu_op around the launch, which may be a wrapper
--- top_op_id        outermost cpu_op around the launch that is not a wrapper (`ops.event_id`)
+-- top_op_id
 -- top_op           name of the outermost cpu_op around the launch that is not a wrapper
 -- is_graph_launch  whether a graph launch started the activity
 -- graph_id         number of the graph, if recorded
@@ -44,9 +41,7 @@
 -- step             innermost step around the launch, or around the start of an activity without a
 --                  launch (`steps.step`)
 -- grid             number of thread blocks in x, y and z
--- block            number of threads per block in x, y and z
--- registers        registers per thread
--- shared_bytes     shared memory per block, bytes
+-- block, registers, shared_bytes
 -- bytes            bytes moved by a copy or memset
 -- gb_per_s         bandwidth of a copy or memset, in 10⁹ bytes per second: as measured by the
 --                  profiler, or else `bytes` divided by `dur_ns`; null for kernels, and if unknown

@@ -1,9 +1,7 @@
 -- Device activities and the gaps between them on one time axis, for timelines.
 -- One row: an activity or a gap of one device of one rank of a run.
 --
--- run_id         the run
--- rank           rank of the process
--- device         number of the device
+-- run_id, rank, device
 -- lane           `stream N`, or `idle` for a gap
 -- part           class of the activity: compute, communication or copy; for a gap its cause, as in
 --                `bubbles`

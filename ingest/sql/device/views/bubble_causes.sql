@@ -1,11 +1,9 @@
 -- Idle time of each device between its first activity and its last, by cause.
 -- One row: a cause of idle time on one device of one rank of a run.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device
+-- run_id, rank, device
 -- cause      cause of idle time, as in `bubbles`
--- bubbles    number of gaps
+-- bubbles
 -- bubble_ns  sum of the durations of the gaps, ns
 -- percent    share of the device's idle time, 0 to 100
 SELECT

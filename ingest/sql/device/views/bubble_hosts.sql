@@ -2,16 +2,12 @@
 -- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 -- Start here: Why was the device idle, and what did the host do meanwhile?
 --
--- run_id      the run
--- rank        rank of the process
--- device      number of the device
--- cause       cause of idle time, as in `bubbles`
--- host_op     operator or annotation that filled most of the gap; null if unknown
--- host_frame  Python frame that filled most of the gap; null if the trace has no stacks
--- bubbles     number of gaps
--- bubble_ns   sum of the durations of the gaps, ns
--- percent     share of the device's idle time, 0 to 100
--- longest_ns  duration of the longest gap, ns
+-- run_id, rank, device
+-- cause      cause of idle time, as in `bubbles`
+-- host_op, host_frame, bubbles
+-- bubble_ns  sum of the durations of the gaps, ns
+-- percent    share of the device's idle time, 0 to 100
+-- longest_ns
 SELECT
     run_id,
     rank,

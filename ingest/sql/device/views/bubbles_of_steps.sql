@@ -4,14 +4,11 @@
 -- step of the activity after it.
 -- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 --
--- rank        rank of the process
--- device      number of the device
--- cause       cause of idle time, as in `bubbles`
--- host_op     operator or annotation that filled most of the gap; null if unknown
--- host_frame  Python frame that filled most of the gap; null if the trace has no stacks
--- bubbles     number of gaps
--- bubble_ns   sum of the durations of the gaps, ns
--- longest_ns  duration of the longest gap, ns
+-- rank, device
+-- cause      cause of idle time, as in `bubbles`
+-- host_op, host_frame, bubbles
+-- bubble_ns  sum of the durations of the gaps, ns
+-- longest_ns
 CREATE MACRO bubbles_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
         gap.rank,

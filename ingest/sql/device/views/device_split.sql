@@ -1,9 +1,7 @@
 -- The time of each device divided into parts that do not overlap and add up to its span.
 -- One row: a part of the time of one device of one rank of a run.
 --
--- run_id   the run
--- rank     rank of the process
--- device   number of the device
+-- run_id, rank, device
 -- part     compute; exposed_communication, without concurrent compute; exposed_copy, without
 --          concurrent compute or communication; bubble, without any activity
 -- part_ns  time of the part, ns

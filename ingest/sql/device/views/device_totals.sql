@@ -1,9 +1,7 @@
 -- Busy and idle time of each device of a rank, over all its input files.
 -- One row: a device of one rank of a run.
 --
--- run_id          the run
--- rank            rank of the process
--- device          number of the device
+-- run_id, rank, device
 -- start_ns        Unix time at which the first activity began, ns
 -- end_ns          Unix time at which the last activity ended, ns
 -- span_ns         time from the first activity of an input file to its last, summed over the files,
@@ -11,7 +9,7 @@
 -- busy_ns         time with an activity on any stream, ns
 -- bubble_ns       time without activities, ns
 -- bubble_percent  idle time as a share of the span, 0 to 100; null if the span is 0
--- bubbles         number of gaps
+-- bubbles
 -- activities      number of kernels, memory copies and memory sets
 SELECT
     run_id,

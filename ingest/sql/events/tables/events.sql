@@ -1,27 +1,23 @@
 -- Events with a duration, on the host or on a device.
 -- One row: a complete event of an input file.
 --
--- run_id             the run
--- source_id          the input file
--- rank               rank of the process
--- event_id           number of the event, unique in the run: source_id × 10¹² + its position in the
---                    file
--- category           category in current names (cpu_op, kernel, cuda_runtime, …)
--- recorded_category  category as recorded in the file; if none was, `category`
--- name               name as recorded
--- pid                process, or the device
--- tid                thread, or the stream
--- start_ns           Unix time of the start, ns
--- dur_ns             duration, ns
--- depth              number of host events around it on its thread; null on a device
--- parent_id          innermost event around it on its thread (`events.event_id`)
--- self_ns            time in which it was the innermost event of its thread, ns; null on a device
--- step               innermost step around its start (`steps.step`). A device activity has the step
---                    of its launch, a `gpu_user_annotation` that of its annotation on the host
--- correlation        number shared by a launch and the activities that it launched
--- external_id        number shared by an operator and the activities that it launched
--- args               arguments of the event (JSON); other recorded fields without a column are
---                    under `event`
+-- run_id, source_id, rank
+-- event_id   number of the event, unique in the run: source_id × 10¹² + its position in the file
+-- category   category in current names (cpu_op, kernel, cuda_runtime, …)
+-- recorded_category
+-- name       name as recorded
+-- pid        process, or the device
+-- tid        thread, or the stream
+-- start_ns   Unix time of the start, ns
+-- dur_ns     duration, ns
+-- depth      number of host events around it on its thread; null on a device
+-- parent_id  innermost event around it on its thread (`events.event_id`)
+-- self_ns    time in which it was the innermost event of its thread, ns; null on a device
+-- step       innermost step around its start (`steps.step`). A device activity has the step of its
+--            launch, a `gpu_user_annotation` that of its annotation on the host
+-- correlation, external_id
+-- args       arguments of the event (JSON); other recorded fields without a column are under
+--            `event`
 SELECT
     complete.source_id,
     complete.rank,

@@ -2,19 +2,16 @@
 -- name or a valid time. Together with `events`, this is everything in a trace.
 -- One row: an event of an input file that is not in `events`.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- event_id   number of the event, unique in the run: source_id × 10¹² + its position in the file
--- phase      letter of the trace format: i instant, s and f ends of a flow, C counter, M metadata,
---            …
--- category   category in current names (ac2g, fwdbwd, cpu_instant_event, …)
--- name       name as recorded
--- pid        process, or the device
--- tid        thread, or the stream
--- id         number shared by the ends of a flow
--- time_ns    Unix time, ns; null if the event has no valid time
--- event      the event as recorded (JSON)
+-- run_id, source_id, rank
+-- event_id  number of the event, unique in the run: source_id × 10¹² + its position in the file
+-- phase     letter of the trace format: i instant, s and f ends of a flow, C counter, M metadata, …
+-- category  category in current names (ac2g, fwdbwd, cpu_instant_event, …)
+-- name      name as recorded
+-- pid       process, or the device
+-- tid       thread, or the stream
+-- id        number shared by the ends of a flow
+-- time_ns   Unix time, ns; null if the event has no valid time
+-- event     the event as recorded (JSON)
 SELECT
     staged.source_id,
     sources.rank,

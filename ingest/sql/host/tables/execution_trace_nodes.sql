@@ -6,9 +6,9 @@
 -- function id` and the same name. In `inputs` and `outputs`, a tensor is written as `[tensor id,
 -- storage id, offset, elements, bytes of an element, device]`. Equal ids mean the same tensor.
 --
--- run_id          the run
+-- run_id
 -- source_id       the execution trace
--- rank            rank of the process
+-- rank
 -- node_id         number of the node in its file
 -- ctrl_deps       the node directly around it (`execution_trace_nodes.node_id`)
 -- name            name of the operator or annotation

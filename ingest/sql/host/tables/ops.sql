@@ -1,31 +1,27 @@
 -- Host operators and annotations, with the device time that they launched.
 -- One row: a cpu_op or user_annotation.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
--- event_id         the operator (`events.event_id`)
--- category         cpu_op or user_annotation
--- name             name of the operator or annotation
--- pid              process
--- tid              thread
--- start_ns         start, Unix time, ns
--- dur_ns           duration on the host, ns
--- parent_op_id     the operator or annotation directly around it (`ops.event_id`); null if there is
---                  none
--- depth            number of operators and annotations around it
--- self_ns          time in which it was the innermost operator or annotation, ns
--- device_ns        sum of the durations of the device activities launched in it, ns; null without a
---                  device
--- self_device_ns   sum of the durations of the device activities for which it is the innermost
---                  cpu_op around the launch, ns; null without a device and for annotations
--- input_dims       shapes of the inputs, as recorded (JSON)
--- input_types      types of the inputs, as recorded (JSON)
--- concrete_inputs  values of the scalar inputs, as recorded (JSON)
--- sequence         number that an operator shares with its backward
--- module           innermost nn.Module around it, named as in the Python frames
--- step             innermost step that contains its start (`steps.step`)
--- path_id          identifies it and its callers by name (`call_tree.path_id`)
+-- run_id, source_id, rank
+-- event_id        the operator (`events.event_id`)
+-- category        cpu_op or user_annotation
+-- name            name of the operator or annotation
+-- pid             process
+-- tid             thread
+-- start_ns        start, Unix time, ns
+-- dur_ns          duration on the host, ns
+-- parent_op_id    the operator or annotation directly around it (`ops.event_id`); null if there is
+--                 none
+-- depth           number of operators and annotations around it
+-- self_ns         time in which it was the innermost operator or annotation, ns
+-- device_ns       sum of the durations of the device activities launched in it, ns; null without a
+--                 device
+-- self_device_ns  sum of the durations of the device activities for which it is the innermost
+--                 cpu_op around the launch, ns; null without a device and for annotations
+-- input_dims, input_types, concrete_inputs
+-- sequence        number that an operator shares with its backward
+-- module          innermost nn.Module around it, named as in the Python frames
+-- step            innermost step that contains its start (`steps.step`)
+-- path_id         identifies it and its callers by name (`call_tree.path_id`)
 WITH
 innermost AS (
     SELECT op_id AS event_id, sum(dur_ns)::BIGINT AS dur_ns

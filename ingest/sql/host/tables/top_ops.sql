@@ -4,9 +4,7 @@
 -- One row: a cpu_op that is not a wrapper and has no operators around it except wrappers. Its
 -- device activities are the `kernels` with this `event_id` as `top_op_id`.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
+-- run_id, source_id, rank
 -- event_id       the operator (`ops.event_id`)
 -- name           name of the operator
 -- short_name     name of the operator as programs write it: `add` for `aten::add_`, `to` for
@@ -22,7 +20,7 @@
 --                Python frames
 -- frame_ordinal  position of the operator among the outermost operators of that call of the
 --                function, from 1
--- input_dims     shapes of the inputs, as recorded (JSON)
+-- input_dims
 SELECT
     top.source_id,
     top.rank,

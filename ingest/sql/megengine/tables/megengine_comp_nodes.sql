@@ -1,10 +1,7 @@
 -- Comp nodes of MegEngine, which are streams of devices.
 -- One row: a comp node.
 --
--- run_id          the run
--- source_id       the input file
--- rank            rank of the process
--- comp_node       name of the comp node
+-- run_id, source_id, rank, comp_node
 -- device          number of the device (`kernels.device`)
 -- stream          stream on the device (`kernels.stream`)
 -- clock_shift_ns  shift that was added to its times in `events` and `kernels`, ns. The clock of a

@@ -1,15 +1,12 @@
 -- Layers inside operators of MegEngine that run a network of their own, as measured by TensorRT.
 -- One row: a layer of an operator.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- opr_id     the operator (`megengine_oprs.opr_id`)
--- ordinal    position of the layer in the operator, from 0
--- name       name of the layer
--- time_ms    duration as recorded, ms; null if it is not a number
--- dur_ns     duration, ns
--- layer      the layer as recorded (JSON)
+-- run_id, source_id, rank, opr_id
+-- ordinal  position of the layer in the operator, from 0
+-- name     name of the layer
+-- time_ms  duration as recorded, ms; null if it is not a number
+-- dur_ns   duration, ns
+-- layer    the layer as recorded (JSON)
 WITH layers AS (
     SELECT
         source_id,

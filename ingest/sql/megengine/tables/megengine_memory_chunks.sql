@@ -5,9 +5,7 @@
 -- A chunk is in use from the first operator that writes a variable in it to the last operator that
 -- reads or writes one. Chunks that are not in use at the same time may share memory.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
+-- run_id, source_id, rank
 -- chunk_id       name of the chunk
 -- address        address of the chunk; null for an empty one
 -- bytes          size of the chunk, bytes

@@ -6,9 +6,7 @@
 -- starts at its first event and differs from that of the host. If an operator runs on several comp
 -- nodes or threads, its longest time counts.
 --
--- run_id                  the run
--- source_id               the input file
--- rank                    rank of the process
+-- run_id, source_id, rank
 -- opr_id                  number of the operator in its graph; null if its key is not a number
 -- opr_key                 key of the operator in the file
 -- name                    name of the operator; null if the graph does not contain it
@@ -32,9 +30,7 @@
 --                         is 0
 -- bytes_per_s             bytes read and written divided by `device_time_by_end_s`; null if that is
 --                         0
--- in_shapes               shapes of the inputs (JSON)
--- in_layouts              strides of the inputs, if they are not contiguous (JSON)
--- out_shapes              shapes of the outputs (JSON)
+-- in_shapes, in_layouts, out_shapes
 -- params                  parameters of the operator (JSON)
 -- input_vars              variables that it reads (`megengine_vars.var_key`)
 -- output_vars             variables that it writes (`megengine_vars.var_key`)

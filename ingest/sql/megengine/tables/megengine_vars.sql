@@ -1,9 +1,7 @@
 -- Variables of MegEngine's graphs, with their positions in memory.
 -- One row: a variable.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
+-- run_id, source_id, rank
 -- var_key          key of the variable in the file
 -- name             name of the variable
 -- comp_node        comp node of the variable

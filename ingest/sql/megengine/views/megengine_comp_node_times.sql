@@ -7,12 +7,7 @@
 -- the operator waits for results of another comp node. The parts add up to the span if operators do
 -- not overlap.
 --
--- run_id      the run
--- source_id   the input file
--- rank        rank of the process
--- comp_node   name of the comp node
--- device      number of the device
--- stream      stream on the device
+-- run_id, source_id, rank, comp_node, device, stream
 -- oprs        number of operators on it
 -- span_ns     time from the first start to the last end, ns
 -- kernel_ns   time in kernels, ns

@@ -2,10 +2,7 @@
 -- allocated for single variables during the execution.
 -- One row: a chunk, or a variable outside of chunks, that ends below address 2^63.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- comp_node      name of the comp node
+-- run_id, source_id, rank, comp_node
 -- kind           chunk, or variable
 -- owner_var      the variable, or the variable that the chunk was made for
 --                (`megengine_vars.var_key`)

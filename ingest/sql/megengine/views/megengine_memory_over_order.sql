@@ -1,12 +1,9 @@
 -- Memory of MegEngine's graphs while each operator ran.
 -- One row: an executed operator, for a comp node with memory.
 --
--- run_id             the run
--- source_id          the input file
--- rank               rank of the process
--- comp_node          name of the comp node
+-- run_id, source_id, rank, comp_node
 -- execution_ordinal  position of the operator in the order of execution
--- opr_id             the operator (`megengine_oprs.opr_id`)
+-- opr_id
 -- name               name of the operator
 -- live_bytes         memory in use while the operator ran, bytes; shared memory counts once
 -- persistent_bytes   memory in use that keeps its content between executions, as weights do, bytes

@@ -4,21 +4,17 @@
 -- those of `megengine_records`.
 -- One row: a group.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
+-- run_id, source_id, rank
 -- first_ordinal    position of the group's first operator in `graph_exec.operator`
 -- type             kind of the operators, or `all`
 -- count            number of operators in the group
 -- time_s           aggregate of the operators' times, s
--- total_s          sum of the times by end of all operators of the file, regardless of filters, s
+-- total_s
 -- computation_flo  aggregate of the operators' floating-point operations; the mean also counts
 --                  operators without operations; null if none have any
 -- memory_bytes     aggregate of the bytes that the operators read and write; the mean also counts
 --                  operators without bytes; null if none have any
--- flo_per_s        `computation_flo` divided by `time_s`: infinite for a time of 0, NaN if both are
---                  0
--- bytes_per_s      `memory_bytes` divided by `time_s`: infinite for a time of 0, NaN if both are 0
+-- flo_per_s, bytes_per_s
 CREATE MACRO megengine_record_groups(
     aggregate,
     by_type := TRUE,

@@ -6,23 +6,16 @@
 -- Times are in seconds, and both limits are included.
 -- One row: an operator.
 --
--- run_id            the run
--- source_id         the input file
--- rank              rank of the process
+-- run_id, source_id, rank
 -- operator_ordinal  position of the operator in `graph_exec.operator`
 -- opr_id            number of the operator
 -- name              name of the operator
 -- type              kind of the operator
 -- time_s            time of the operator, s
--- total_s           sum of the times by end of all operators of the file, regardless of filters, s
+-- total_s
 -- computation_flo   number of floating-point operations; null if none were counted
 -- memory_bytes      bytes read and written
--- flo_per_s         `computation_flo` divided by `time_s`: infinite for a time of 0, NaN if both
---                   are 0
--- bytes_per_s       `memory_bytes` divided by `time_s`: infinite for a time of 0, NaN if both are 0
--- in_shapes         shapes of the inputs (JSON)
--- in_layouts        strides of the inputs, if they are not contiguous (JSON)
--- out_shapes        shapes of the outputs (JSON)
+-- flo_per_s, bytes_per_s, in_shapes, in_layouts, out_shapes
 CREATE MACRO megengine_records(
     side := 'device',
     time_key := 'end',

@@ -1,9 +1,7 @@
 -- Operators of MegEngine by type: time on device and host, operations, and bytes read and written.
 -- One row: a type of operators in a file.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
+-- run_id, source_id, rank
 -- type             kind of the operators
 -- oprs             number of operators of the type that have a time
 -- device_time_ns   sum of the operators' times by end on comp nodes, ns; null if not recorded

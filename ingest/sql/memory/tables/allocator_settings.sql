@@ -1,11 +1,9 @@
 -- Settings of the allocator, as recorded in memory snapshots.
 -- One row: a setting.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- setting    name of the setting; dots separate the parts of a compound setting
--- value      value of the setting, as text
+-- run_id, source_id, rank
+-- setting  name of the setting; dots separate the parts of a compound setting
+-- value    value of the setting, as text
 WITH
 settings AS (
     SELECT source_id, unnest(map_entries(settings)) AS setting

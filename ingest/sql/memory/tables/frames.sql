@@ -1,13 +1,12 @@
 -- Frames of the stacks in memory snapshots. Each distinct frame is stored once.
 -- One row: a frame, which is a line of a function.
 --
--- run_id      the run
--- frame_id    number of the frame in the run
--- function    name of the function
--- filename    file as recorded, or relative with `--redact-paths`; `??` if it is not known
--- line        line in the file; null if it is not known
--- is_python   whether the frame is a line of Python
--- is_library  whether the frame is in an installed package, Python's standard library or `capture`
--- other       other recorded data, such as the position in an FX graph (JSON)
+-- run_id
+-- frame_id  number of the frame in the run
+-- function  name of the function
+-- filename  file as recorded, or relative with `--redact-paths`; `??` if it is not known
+-- line      line in the file; null if it is not known
+-- is_python, is_library
+-- other     other recorded data, such as the position in an FX graph (JSON)
 SELECT frame_id, function, filename, line, is_python, is_library, other
 FROM code_frames;

@@ -2,11 +2,7 @@
 -- is the sum of these allocations.
 -- One row: an allocation.
 --
--- run_id                  the run
--- source_id               the input file
--- rank                    rank of the process
--- device_type             cuda, cpu, xpu, …
--- device                  number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- allocation_id           number of the allocation, unique in the run
 -- origin                  `traced`: the allocation was recorded. `before_trace`: only its free was
 --                         recorded. `snapshot_only`: neither was recorded, but it was in use when
@@ -14,15 +10,12 @@
 -- address                 address of the memory
 -- bytes                   size, bytes: the requested size in a snapshot, the allocated size in a
 --                         trace
--- alloc_ns                Unix time of the allocation, ns; null if it was made before the trace
+-- alloc_ns
 -- free_requested_ns       Unix time at which its free was requested, ns; null if it was not
--- free_ns                 Unix time at which it was freed, ns; null if it lived to the end
--- alloc_ordinal           action that allocated it (`memory_events.ordinal`); null if that was
---                         before the trace
+-- free_ns, alloc_ordinal
 -- free_requested_ordinal  action that requested its free (`memory_events.ordinal`); -1 if that was
 --                         before the trace
--- free_ordinal            action that freed it (`memory_events.ordinal`); null if it lived to the
---                         end
+-- free_ordinal
 -- stream                  stream that it was allocated for
 -- pool                    ids of its private pool; (0, 0) is the common pool
 -- stack_id                stack that allocated it (`stacks.stack_id`)

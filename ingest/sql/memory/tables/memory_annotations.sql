@@ -1,16 +1,11 @@
 -- Intervals that the program annotated with a name, as recorded in memory snapshots.
 -- One row: an annotation, from its start to its end.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device_type    cuda, cpu, xpu, …
--- device         number of the device; null for the CPU
--- name           name of the annotation
--- start_ns       Unix time of the start, ns; null if only the end was recorded
--- end_ns         Unix time of the end, ns; null if only the start was recorded
--- start_ordinal  number of the device's actions before the start
--- end_ordinal    number of the device's actions before the end
+-- run_id, source_id, rank, device_type, device
+-- name      name of the annotation
+-- start_ns  Unix time of the start, ns; null if only the end was recorded
+-- end_ns    Unix time of the end, ns; null if only the start was recorded
+-- start_ordinal, end_ordinal
 WITH
 nested AS (
     SELECT

@@ -1,11 +1,7 @@
 -- Blocks that the segments consisted of when the snapshot was taken.
 -- One row: a block.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
--- device_type      cuda, cpu, xpu, …
--- device           number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- segment_id       segment that contains the block (`memory_segments.segment_id`)
 -- address          start address of the block
 -- bytes            size of the block, bytes

@@ -8,9 +8,7 @@
 -- Materialised: DuckDB plans it with all its optimizers; one of them is switched off when files are
 -- written.
 --
--- run_id                the run
--- source_id             the input file
--- rank                  rank of the process
+-- run_id, source_id, rank
 -- device_type           type of the device that has the memory: cuda, cpu, xpu, …
 -- device                number of that device; null for the CPU
 -- op                    name of the operator or annotation

@@ -1,11 +1,9 @@
 -- Actions of the memory allocators, with the totals after each action.
 -- One row: an action of an allocator, from a snapshot, a trace or a memory timeline.
 --
--- run_id             the run
--- source_id          the input file
--- rank               rank of the process
+-- run_id, source_id, rank
 -- device_type        cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device             number of the device; null for the CPU
+-- device
 -- ordinal            number of actions of the device before this one, in the input file
 -- origin             snapshot, trace (the profiler's `[memory]` events) or timeline
 -- time_ns            Unix time, ns; null in snapshots of torch before 2.2, and for the memory that

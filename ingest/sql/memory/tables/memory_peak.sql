@@ -2,30 +2,26 @@
 -- One row: a device in an input file.
 -- Materialised: several relations read it.
 --
--- run_id               the run
--- source_id            the input file
--- rank                 rank of the process
--- device_type          cuda, cpu, xpu, …
--- device               number of the device; null for the CPU
--- origin               snapshot, trace or timeline
--- actions              number of actions of its allocator; 0 if the snapshot has no history
--- allocations          number of allocations that can be followed; 0 if no addresses were recorded
--- first_ns             Unix time of the first action, ns
--- last_ns              Unix time of the last action, ns
--- start_bytes          memory in use before the first action, bytes: active memory in a snapshot,
---                      allocated memory in a trace or timeline; a lower bound if it was not
---                      recorded
+-- run_id, source_id, rank, device_type, device, origin
+-- actions                number of actions of its allocator; 0 if the snapshot has no history
+-- allocations            number of allocations that can be followed; 0 if no addresses were
+--                        recorded
+-- first_ns               Unix time of the first action, ns
+-- last_ns                Unix time of the last action, ns
+-- start_bytes            memory in use before the first action, bytes: active memory in a snapshot,
+--                        allocated memory in a trace or timeline; a lower bound if it was not
+--                        recorded
 -- start_allocated_bytes  memory allocated before the first action, bytes; without memory that had a
 --                        pending free
--- peak_bytes           the most memory in use, bytes
--- peak_ordinal         action after which the peak was first reached (`memory_events.ordinal`); -1
---                      if it was reached before the first action
--- peak_ns              Unix time at which the peak was first reached, ns
--- end_bytes            memory in use after the last action, bytes
--- start_reserved_bytes  memory held by the allocator before the first action, bytes; null if not
---                       recorded
--- peak_reserved_bytes  the most memory held by the allocator, bytes
--- end_reserved_bytes   memory held by the allocator after the last action, bytes
+-- peak_bytes             the most memory in use, bytes
+-- peak_ordinal           action after which the peak was first reached (`memory_events.ordinal`);
+--                        -1 if it was reached before the first action
+-- peak_ns                Unix time at which the peak was first reached, ns
+-- end_bytes              memory in use after the last action, bytes
+-- start_reserved_bytes   memory held by the allocator before the first action, bytes; null if not
+--                        recorded
+-- peak_reserved_bytes    the most memory held by the allocator, bytes
+-- end_reserved_bytes     memory held by the allocator after the last action, bytes
 WITH
 used AS (
     SELECT

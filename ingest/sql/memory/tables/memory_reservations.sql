@@ -2,11 +2,7 @@
 -- is a segment, or a part of an expandable segment that was mapped as a unit.
 -- One row: a range.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device_type    cuda, cpu, xpu, …
--- device         number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- address        start address of the range
 -- bytes          size of the range, bytes
 -- alloc_ordinal  action that allocated the range (`memory_events.ordinal`); null if that was before

@@ -1,11 +1,7 @@
 -- Segments of device memory that the allocator held when the snapshot was taken.
 -- One row: a segment.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
--- device_type      cuda, cpu, xpu, …
--- device           number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- segment_id       number of the segment in the file
 -- address          start address of the segment
 -- bytes            size of the segment, bytes

@@ -4,17 +4,12 @@
 -- One row: a step of a device in an input file.
 -- Materialised: another relation reads it, and its file is written from it.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device_type    cuda, cpu, xpu, …
--- device         number of the device; null for the CPU
--- step           number of the step: the profiler's, or else counted from 0
--- start_ns       Unix time of the start, ns; null if the step began before the first action
--- end_ns         Unix time of the end, ns; null if the step was still running at the end
--- start_ordinal  number of the device's actions before the start
--- end_ordinal    number of the device's actions before the end
--- origin         where the step comes from: profiler, annotation or optimizer
+-- run_id, source_id, rank, device_type, device
+-- step      number of the step: the profiler's, or else counted from 0
+-- start_ns  Unix time of the start, ns; null if the step began before the first action
+-- end_ns    Unix time of the end, ns; null if the step was still running at the end
+-- start_ordinal, end_ordinal
+-- origin    where the step comes from: profiler, annotation or optimizer
 WITH
 devices AS (
     SELECT devices.*, sources.rank

@@ -1,7 +1,7 @@
 -- Stacks in memory snapshots. Each distinct stack is stored once.
 -- One row: a stack.
 --
--- run_id      the run
+-- run_id
 -- stack_id    number of the stack in the run
 -- user_frame  innermost line of the user's code, `file:line function`. A stack without one has the
 --             innermost line of a package other than torch, or else of torch. A stack without

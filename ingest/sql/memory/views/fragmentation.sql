@@ -2,24 +2,21 @@
 -- be released.
 -- One row: a segment, a pool, or an entire device of an input file.
 --
--- run_id            the run
--- source_id         the input file
--- rank              rank of the process
--- device_type       cuda, cpu, xpu, …
--- device            number of the device; null for the CPU
--- level             segment, pool or device
--- pool              ids of the private pool; (0, 0) is the common pool; null for level device, and
---                   in old files
--- segment_id        for level segment, the segment (`memory_segments.segment_id`)
--- segments          number of segments
--- bytes             memory held by the allocator, bytes
--- active_bytes      bytes in blocks that are in use or have a pending free
--- inactive_bytes    bytes in blocks that are not in use
--- stranded_bytes    inactive bytes that cannot be released, because their segment also holds active
---                   blocks. Whole pages of an expandable segment can be released
--- rounding_bytes    active bytes that were not requested, but added when sizes were rounded up
+-- run_id, source_id, rank, device_type, device
+-- level                   segment, pool or device
+-- pool                    ids of the private pool; (0, 0) is the common pool; null for level
+--                         device, and in old files
+-- segment_id              for level segment, the segment (`memory_segments.segment_id`)
+-- segments                number of segments
+-- bytes                   memory held by the allocator, bytes
+-- active_bytes            bytes in blocks that are in use or have a pending free
+-- inactive_bytes          bytes in blocks that are not in use
+-- stranded_bytes          inactive bytes that cannot be released, because their segment also holds
+--                         active blocks. Whole pages of an expandable segment can be released
+-- rounding_bytes          active bytes that were not requested, but added when sizes were rounded
+--                         up
 -- largest_inactive_bytes  size of the largest inactive block, bytes
--- inactive_percent  inactive bytes as a share of the held bytes, 0 to 100
+-- inactive_percent        inactive bytes as a share of the held bytes, 0 to 100
 WITH
 segments AS (
     SELECT

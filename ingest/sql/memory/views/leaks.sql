@@ -2,22 +2,18 @@
 -- whether it grows with the steps. Empty if no steps are known (`memory_steps`).
 -- One row: a line of code on one device in an input file.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device_type    cuda, cpu, xpu, …
--- device         number of the device; null for the CPU
--- user_frame     line of the user's code that allocated the memory; the operator if no stack was
---                recorded
--- bytes          memory in use at the end, bytes
--- allocations    number of the allocations still in use at the end
--- steps          number of steps in which these allocations were made
--- first_step     first step in which one of the allocations was made
--- last_step      last step in which one of the allocations was made
--- steps_in_all   number of steps after the first one
--- bytes_a_step   bytes divided by `steps`
--- is_growing     whether memory remains from all steps after the first, except one at most, and
---                from at least two steps
+-- run_id, source_id, rank, device_type, device
+-- user_frame    line of the user's code that allocated the memory; the operator if no stack was
+--               recorded
+-- bytes         memory in use at the end, bytes
+-- allocations   number of the allocations still in use at the end
+-- steps         number of steps in which these allocations were made
+-- first_step    first step in which one of the allocations was made
+-- last_step     last step in which one of the allocations was made
+-- steps_in_all  number of steps after the first one
+-- bytes_a_step  bytes divided by `steps`
+-- is_growing    whether memory remains from all steps after the first, except one at most, and from
+--               at least two steps
 WITH
 steps AS (
     SELECT

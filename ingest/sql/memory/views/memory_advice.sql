@@ -5,11 +5,9 @@
 --
 -- A finding must concern at least 1 % of the device's peak, and at least 1 MiB.
 --
--- run_id          the run
--- source_id       the input file
--- rank            rank of the process
+-- run_id, source_id, rank
 -- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device          number of the device; null for the CPU
+-- device
 -- kind            fragmentation: free memory between allocations that cannot be released (stranded,
 --                 as in `memory_map`), at the first out-of-memory error, or else at the peak.
 --                 expandable_segments: the same memory, if the snapshot records that expandable
@@ -20,7 +18,7 @@
 -- percent         share of the device's peak; more than 100 if more memory was free than was ever
 --                 in use
 -- finding         the finding, in a sentence; null if nothing was found, or too little
--- remedy          what to try
+-- remedy
 -- unknown_reason  why the kind cannot be judged; null if it can
 WITH
 kinds AS (

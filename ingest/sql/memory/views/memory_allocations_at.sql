@@ -2,11 +2,7 @@
 -- the name of a relation with rows of `memory_timeline`.
 -- One row: an allocation that was in use at a moment.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device_type    cuda, cpu, xpu, …
--- device         number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- ordinal        the moment (`memory_timeline.ordinal`)
 -- allocation_id  the allocation (`memory_allocations.allocation_id`); `memory_owners` lists it at
 --                each level
@@ -14,12 +10,9 @@
 -- address        address of the memory
 -- bytes          size of the allocation, bytes
 -- state          allocated, or pending if its free had been requested
--- alloc_ns       Unix time of the allocation, ns; null if it was made before the trace
--- free_ns        Unix time at which it was freed, ns; null if it lived to the end
+-- alloc_ns, free_ns
 -- dur_ns         time from the allocation to its free, ns; null if either is not known
--- alloc_ordinal  action that allocated it (`memory_events.ordinal`); null if that was before the
---                trace
--- free_ordinal   action that freed it (`memory_events.ordinal`); null if it lived to the end
+-- alloc_ordinal, free_ordinal
 -- step           innermost step in which it was allocated (`memory_steps.step`)
 -- user_frame     line of the user's code that allocated it; null if no stack was recorded
 -- module         innermost nn.Module around the allocation, if known

@@ -5,9 +5,9 @@
 -- every moment of `memory_curve_moments` the rows add up to the curve.
 -- One row: an allocation at a moment of its life, or all others together.
 --
--- position            position of the moment on the axis
+-- position
 -- ordinal             the moment (`memory_timeline.ordinal`)
--- time_ns             Unix time, ns
+-- time_ns
 -- allocation_id       the allocation (`memory_allocations.allocation_id`); null for all others
 --                     together
 -- allocation_ordinal  number of the allocation, from 0, in the order in which they were allocated;

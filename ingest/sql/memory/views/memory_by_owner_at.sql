@@ -3,18 +3,16 @@
 -- use at the moment.
 -- One row: an owner of memory at one level, at a moment.
 --
--- run_id       the run
--- source_id    the input file
--- rank         rank of the process
+-- run_id, source_id, rank
 -- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device       number of the device; null for the CPU
+-- device
 -- ordinal      the moment (`memory_timeline.ordinal`)
 -- level        frame (line of the user's code), stack, module, op or category
 -- name         the owner; `(before the trace)` for memory allocated before the trace and freed
 --              during it, `(not freed)` for memory in use during the entire trace without a known
 --              owner, `(not followed)` if no addresses were recorded, `(no stack)` and similar
 --              names if the owner was not recorded
--- is_known     whether the owner is known
+-- is_known
 -- stack_id     for level stack, the stack (`stacks.stack_id`)
 -- bytes        memory held, bytes
 -- allocations  number of allocations; null if not known

@@ -5,9 +5,9 @@
 -- `memory_curve_moments` the rows add up to the curve.
 -- One row: an owner at a moment, or all others together.
 --
--- position       position of the moment on the axis
+-- position
 -- ordinal        the moment (`memory_timeline.ordinal`)
--- time_ns        Unix time, ns
+-- time_ns
 -- name           the owner; null for all others together
 -- is_known       whether the owner is known; null for all others together
 -- owner_ordinal  rank of the owner by size, from 0 for the largest; all others together come last

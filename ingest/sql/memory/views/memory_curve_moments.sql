@@ -3,7 +3,7 @@
 -- highest and the last moment of each bin are kept, and the moment at which the range begins.
 -- One row: a moment of `memory_timeline`.
 --
--- position    position of the moment on the axis
+-- position
 -- ordinal     the moment (`memory_timeline.ordinal`)
 -- time_ns     Unix time, ns; null if it was not recorded
 -- used_bytes  memory in use, bytes: active memory in a snapshot, or else allocated memory

@@ -3,9 +3,7 @@
 -- the highest peak.
 -- One row: a metric of the curve, or an owner of memory at the peaks.
 --
--- rank               rank of the process
--- device_type        cuda, cpu, xpu, …
--- device             number of the device; null for the CPU
+-- rank, device_type, device
 -- level              curve, or a level of `memory_by_owner`: frame, module, op or category
 -- name               for level curve: peak, peak reserved, start or end; or else the owner
 -- is_known           whether the owner is known; true for level curve

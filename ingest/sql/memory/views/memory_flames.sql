@@ -5,18 +5,14 @@
 -- for it can be larger, which torch balances with negative gaps.
 -- One row: a line of one of the two graphs, for a device in an input file.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- device_type  cuda, cpu, xpu, …
--- device       number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- flame_graph  `memory`: by stream; `segments`: by stream and segment
 -- frames       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the state of
---            the blocks, then the frames of the stack as `file:line:function`, outermost first,
---            without frames of the unwinder and the interpreter; `<non-python>` if no stack was
---            recorded; `<gaps>` for bytes added when sizes were rounded up
--- bytes      bytes in the blocks of the row
--- blocks     number of blocks
+--              the blocks, then the frames of the stack as `file:line:function`, outermost first,
+--              without frames of the unwinder and the interpreter; `<non-python>` if no stack was
+--              recorded; `<gaps>` for bytes added when sizes were rounded up
+-- bytes        bytes in the blocks of the row
+-- blocks       number of blocks
 WITH
 parts AS (
     SELECT

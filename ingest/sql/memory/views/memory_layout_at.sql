@@ -4,20 +4,18 @@
 -- sizes, and bytes added by rounding count as free. Adjacent expandable segments count as one.
 -- One row: a block of a segment at a moment: an allocation, or the free memory between two.
 --
--- run_id           the run
--- source_id        the input file
--- device_type      cuda, xpu, …
--- device           number of the device
--- ordinal          the moment (`memory_timeline.ordinal`)
--- segment_address  start address of the segment
--- segment_bytes    size of the segment, bytes
--- page_bytes       size of the pages that can be released while the segment is in use, bytes; null
---                  if it is not expandable
--- address          start address of the block
--- bytes            size of the block, bytes
--- state            allocated, pending if a free had been requested, or free
--- allocation_id    the allocation (`memory_allocations.allocation_id`); null for free memory
--- user_frame       line of the user's code that allocated the block
+-- run_id, source_id
+-- device_type    cuda, xpu, …
+-- device
+-- ordinal        the moment (`memory_timeline.ordinal`)
+-- segment_address, segment_bytes
+-- page_bytes     size of the pages that can be released while the segment is in use, bytes; null if
+--                it is not expandable
+-- address        start address of the block
+-- bytes          size of the block, bytes
+-- state          allocated, pending if a free had been requested, or free
+-- allocation_id  the allocation (`memory_allocations.allocation_id`); null for free memory
+-- user_frame     line of the user's code that allocated the block
 CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
     requested_moments AS NOT MATERIALIZED (

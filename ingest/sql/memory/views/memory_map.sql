@@ -6,14 +6,12 @@
 -- smaller adjacent blocks of the same state are merged, so a segment's blocks still fill it.
 -- One row: a block of a segment at a moment, or adjacent small blocks of one state.
 --
--- run_id           the run
--- source_id        the input file
+-- run_id, source_id
 -- device_type      cuda, xpu, …
--- device           number of the device
+-- device
 -- ordinal          the moment (`memory_timeline.ordinal`)
 -- segment_ordinal  rank of the segment by size at the moment, from 1 for the largest
--- segment_address  start address of the segment
--- segment_bytes    size of the segment, bytes
+-- segment_address, segment_bytes
 -- offset_bytes     distance from the segment's start to the block, bytes
 -- bytes            size of the block, bytes
 -- state            allocated; pending; free: memory that can be released, because its segment holds

@@ -3,21 +3,12 @@
 -- One row: a moment of `memory_timeline`: the last one up to that time, or else the one before the
 -- device's first action.
 --
--- run_id           the run
--- source_id        the input file
--- rank             rank of the process
--- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device           number of the device; null for the CPU
--- ordinal          the action (`memory_events.ordinal`); -1 before the first action
--- time_ns          Unix time of the action, ns
--- action           the allocator's action; null before the first action
--- used_bytes       memory in use after it, bytes: active memory in a snapshot, or else allocated
---                  memory
--- allocated_bytes  allocated memory after it, bytes
--- active_bytes     active memory after it, bytes: allocated memory, and memory with a pending free;
---                  null if not recorded
--- reserved_bytes   memory held by the allocator, bytes; null if not recorded
--- origin           snapshot, trace or timeline
+-- run_id, source_id, rank
+-- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
+-- device
+-- ordinal      the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns      Unix time of the action, ns
+-- action, used_bytes, allocated_bytes, active_bytes, reserved_bytes, origin
 CREATE MACRO memory_moments(run, t) AS TABLE
     WITH last_up_to AS (
         SELECT source_id, device_type, device, max(ordinal) AS ordinal

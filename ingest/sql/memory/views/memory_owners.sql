@@ -1,15 +1,11 @@
 -- Allocations with their owner at each level. The rankings of memory group these rows.
 -- One row: an allocation and its owner at one level.
 --
--- run_id         the run
--- source_id      the input file
--- rank           rank of the process
--- device_type    cuda, cpu, xpu, …
--- device         number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- level          frame (line of the user's code), stack (like frame, but different stacks have
 --                different owners), module, op or category
 -- name           the owner at that level; in parentheses if it is not known
--- is_known       whether the owner is known
+-- is_known
 -- stack_id       for level stack, the stack (`stacks.stack_id`)
 -- allocation_id  the allocation (`memory_allocations.allocation_id`)
 -- bytes          size of the allocation, bytes

@@ -2,13 +2,9 @@
 -- the error shows only what was left once the failure had freed memory.
 -- One row: an out-of-memory error.
 --
--- run_id              the run
--- source_id           the input file
--- rank                rank of the process
--- device_type         cuda, cpu, xpu, …
--- device              number of the device; null for the CPU
+-- run_id, source_id, rank, device_type, device
 -- ordinal             the error (`memory_events.ordinal`)
--- time_ns             Unix time, ns
+-- time_ns
 -- requested_bytes     bytes that the failed allocation requested
 -- device_free_bytes   free memory of the device, bytes
 -- reserved_bytes      memory held by the allocator, bytes

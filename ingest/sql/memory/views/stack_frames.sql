@@ -1,14 +1,13 @@
 -- The frames of each stack in memory snapshots.
 -- One row: a frame at its position in a stack.
 --
--- run_id      the run
--- stack_id    the stack (`stacks.stack_id`)
--- depth       number of calls inside it: 0 for the innermost frame
--- function    name of the function
--- filename    file as recorded
--- line        line in the file; null if it is not known
--- is_python   whether the frame is a line of Python
--- is_library  whether the frame is in an installed package, Python's standard library or `capture`
+-- run_id
+-- stack_id  the stack (`stacks.stack_id`)
+-- depth     number of calls inside it: 0 for the innermost frame
+-- function  name of the function
+-- filename  file as recorded
+-- line      line in the file; null if it is not known
+-- is_python, is_library
 WITH placed AS (
     SELECT
         run_id,

@@ -1,7 +1,7 @@
 -- Part of `memory_flames` and `memory_stacks_at`: stacks in memory snapshots as lists of frames.
 -- One row: a stack.
 --
--- run_id    the run
+-- run_id
 -- stack_id  the stack (`stacks.stack_id`)
 -- python    `file:line:function` of each Python frame, outermost first; null if there is none
 -- frames    `file:line:function` of each frame, outermost first, without those of the unwinder and

@@ -3,27 +3,15 @@
 -- torch's.
 -- One row: a name with inputs of the same shapes in a step of a rank.
 --
--- rank                      rank of the process
--- step                      innermost step that contains the start of the calls; null outside steps
--- name                      name, as in `key_averages`
--- input_shapes              shapes of the inputs, as torch writes them: `[]` for scalars and lists
---                           of tensors
--- is_on_device              whether it ran on a device, where rows have no shapes
--- is_annotation             whether it is an annotation, for example from `record_function`
--- calls                     number of calls, or of device activities
--- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
--- cpu_self_ns               host time in the calls but in no call inside them, ns; 0 on a device
--- device_total_ns           for calls, the time of all device activities that they launched; for
---                           device activities, their own time, ns; null without a device
--- device_self_ns            `device_total_ns` without the activities that calls inside launched, ns
--- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
---                           was not recorded
--- self_cpu_memory_bytes     `cpu_memory_bytes` without the calls inside
--- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
---                           memory was not recorded
--- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null if torch counts
---                           none, for example because shapes were not recorded
+-- rank
+-- step          innermost step that contains the start of the calls; null outside steps
+-- name          name, as in `key_averages`
+-- input_shapes  shapes of the inputs, as torch writes them: `[]` for scalars and lists of tensors
+-- is_on_device  whether it ran on a device, where rows have no shapes
+-- is_annotation
+-- calls         number of calls, or of device activities
+-- cpu_total_ns, cpu_self_ns, device_total_ns, device_self_ns, cpu_memory_bytes,
+-- self_cpu_memory_bytes, device_memory_bytes, self_device_memory_bytes, flops
 CREATE MACRO key_averages_by_shape(run) AS TABLE
     SELECT
         rank,

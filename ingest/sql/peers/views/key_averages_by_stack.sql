@@ -5,26 +5,15 @@
 -- inside the frames of `record_function` in torch, and here inside the frame that entered it.
 -- One row: a name under the same innermost frames in a step of a rank.
 --
--- rank                      rank of the process
--- step                      innermost step that contains the start of the calls; null outside steps
--- name                      name, as in `key_averages`
--- stack                     the innermost Python frames around it, at most `n`, innermost first
--- is_on_device              whether it ran on a device, where rows have no stack
--- is_annotation             whether it is an annotation, for example from `record_function`
--- calls                     number of calls, or of device activities
--- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
--- cpu_self_ns               host time in the calls but in no call inside them, ns; 0 on a device
--- device_total_ns           for calls, the time of all device activities that they launched; for
---                           device activities, their own time, ns; null without a device
--- device_self_ns            `device_total_ns` without the activities that calls inside launched, ns
--- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
---                           was not recorded
--- self_cpu_memory_bytes     `cpu_memory_bytes` without the calls inside
--- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
---                           memory was not recorded
--- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null if torch counts
---                           none, for example because shapes were not recorded
+-- rank
+-- step          innermost step that contains the start of the calls; null outside steps
+-- name          name, as in `key_averages`
+-- stack         the innermost Python frames around it, at most `n`, innermost first
+-- is_on_device  whether it ran on a device, where rows have no stack
+-- is_annotation
+-- calls         number of calls, or of device activities
+-- cpu_total_ns, cpu_self_ns, device_total_ns, device_self_ns, cpu_memory_bytes,
+-- self_cpu_memory_bytes, device_memory_bytes, self_device_memory_bytes, flops
 CREATE MACRO key_averages_by_stack(run, n) AS TABLE
     WITH RECURSIVE
     paths AS (

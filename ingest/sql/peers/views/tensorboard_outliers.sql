@@ -4,9 +4,7 @@
 -- not count.
 -- One row: a step of an input file.
 --
--- run_id              the run
--- source_id           the input file
--- rank                rank of the process
+-- run_id, source_id, rank
 -- step                number of the step (`steps.step`)
 -- dur_ns              length of the step, ns
 -- median_ns           median length of the run's steps (of the two middle steps, the shorter one),

@@ -12,11 +12,9 @@
 -- device's timeline (`gpu_user_annotation`) do not count. If the profiler recorded no steps,
 -- repeated annotations or modules count as steps, as in `steps`.
 --
--- run_id            the run
--- source_id         the input file
--- rank              rank of the process
+-- run_id, source_id, rank
 -- step              number of the step (`steps.step`); null for a whole recording
--- steps_from        how the steps were found, as in `steps`
+-- steps_from
 -- start_ns          Unix time at which the step begins, ns
 -- dur_ns            length of the step: the sum of its parts, ns
 -- kernel_ns         time in which a compute kernel ran, ns

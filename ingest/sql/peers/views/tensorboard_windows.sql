@@ -7,12 +7,10 @@
 -- than the end of the activities that no step launched and that ended before the first activity of
 -- that step.
 --
--- run_id       the run
--- source_id    the input file
--- rank         rank of the process
+-- run_id, source_id, rank
 -- ordinal      number of the step among the steps of its file, in time order, from 1
 -- step         number of the step (`steps.step`); null for a whole recording
--- steps_from   how the steps were found, as in `steps`
+-- steps_from
 -- start_ns     Unix time at which the step begins, ns
 -- end_ns       Unix time at which the step ends, ns
 -- activities   number of device activities that the step launched

@@ -2,31 +2,17 @@
 -- contains exactly one call, which has the same name, counts once, without the inner call.
 -- One row: a row of `call_tree`, or a device event.
 --
--- run_id                    the run
--- rank                      rank of the process
--- step                      innermost step that contains the start of the calls (`steps.step`);
---                           null outside steps
--- counted_path_id           the call that torch counts them in (`call_tree.path_id`); null for rows
---                           that are not in the tree of calls
--- name                      name in torch's tables
--- input_dims                shapes of an operator's inputs, as recorded (JSON); null if not
---                           recorded
--- is_on_device              whether it ran on a device
--- is_annotation             whether it is an annotation, for example from `record_function`
--- calls                     number of calls, or of device activities
--- cpu_total_ns              sum of the host durations of the calls, ns; 0 on a device
--- cpu_self_ns               host time in the calls but in no call inside them, ns; 0 on a device
--- device_total_ns           for calls, the time of all device activities that they launched; for
---                           device activities, their own time, ns; null without a device
--- device_self_ns            `device_total_ns` without the activities that calls inside launched, ns
--- cpu_memory_bytes          change of allocated host memory during the calls, bytes; null if memory
---                           was not recorded
--- self_cpu_memory_bytes     `cpu_memory_bytes` without the calls inside
--- device_memory_bytes       change of allocated device memory during the calls, bytes; null if
---                           memory was not recorded
--- self_device_memory_bytes  `device_memory_bytes` without the calls inside
--- flops                     floating-point operations, as torch counts them; null if torch counts
---                           none, for example because shapes were not recorded
+-- run_id, rank
+-- step             innermost step that contains the start of the calls (`steps.step`); null outside
+--                  steps
+-- counted_path_id  the call that torch counts them in (`call_tree.path_id`); null for rows that are
+--                  not in the tree of calls
+-- name             name in torch's tables
+-- input_dims       shapes of an operator's inputs, as recorded (JSON); null if not recorded
+-- is_on_device, is_annotation
+-- calls            number of calls, or of device activities
+-- cpu_total_ns, cpu_self_ns, device_total_ns, device_self_ns, cpu_memory_bytes,
+-- self_cpu_memory_bytes, device_memory_bytes, self_device_memory_bytes, flops
 SELECT
     run_id,
     rank,

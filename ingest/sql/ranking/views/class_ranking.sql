@@ -1,15 +1,12 @@
 -- The rankings, with the device time of each name divided by class.
 -- One row: a class of a name, or the bubble, on one device of one rank of a run, at one level.
 --
--- run_id     the run
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
--- rank       rank of the process
--- device     number of the device
+-- run_id, level, rank, device
 -- name       operator or kernel, or `bubble`, as in `ranking`
 -- class      compute, communication or copy; `bubble` for idle time
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns
--- name_ns    sum of the durations over all classes of the name, by which it is ranked, ns
+-- name_ns
 WITH totals AS (
     SELECT
         run_id,

@@ -1,13 +1,12 @@
 -- The rankings by class, summed over all ranks and devices of a run.
 -- One row: a class of a name, or the bubble, of a run at one level.
 --
--- run_id     the run
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- run_id, level
 -- name       operator or kernel, or `bubble`, as in `ranking`
 -- class      compute, communication or copy; `bubble` for idle time
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations over all devices, ns
--- name_ns    sum of the durations over all classes of the name, by which it is ranked, ns
+-- name_ns
 SELECT
     run_id,
     level,

@@ -1,8 +1,7 @@
 -- Operators and compiled graphs ranked by host time, for runs without a device.
 -- One row: an operator, or a graph for which torch.compile generated code, of one rank of a run.
 --
--- run_id    the run
--- rank      rank of the process
+-- run_id, rank
 -- name      name of the operator, or of the graph's calls: `## Call CompiledFxGraph …`
 -- calls     number of calls
 -- self_ns   time in the operator but in no operator or annotation inside it, ns; for a graph, this

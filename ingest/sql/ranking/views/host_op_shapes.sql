@@ -1,16 +1,14 @@
 -- Input shapes of each operator, with their host time.
 -- One row: the shapes and types with which an operator was called, in one rank of a run.
 --
--- run_id       the run
--- rank         rank of the process
--- name         name of the operator or graph, as in `host_op_ranking`
--- input_dims   shapes of the inputs, as recorded (JSON); null if not recorded
--- input_types  types of the inputs, as recorded (JSON)
--- shapes       the tensors among the inputs as text, as in `op_calls`
--- calls        number of calls
--- self_ns      time in the operator but in no operator or annotation inside it, ns
--- total_ns     sum of the durations, ns
--- percent      share of the operator's self time in the rank, 0 to 100
+-- run_id, rank
+-- name        name of the operator or graph, as in `host_op_ranking`
+-- input_dims  shapes of the inputs, as recorded (JSON); null if not recorded
+-- input_types, shapes
+-- calls       number of calls
+-- self_ns     time in the operator but in no operator or annotation inside it, ns
+-- total_ns    sum of the durations, ns
+-- percent     share of the operator's self time in the rank, 0 to 100
 SELECT
     run_id,
     rank,

@@ -3,7 +3,7 @@
 -- the range open on that side; if both are null, it covers the whole recording.
 -- One row: an operator, or a graph for which torch.compile generated code, of one rank.
 --
--- rank      rank of the process
+-- rank
 -- name      name of the operator or graph, as in `host_op_ranking`
 -- calls     number of calls
 -- self_ns   time in the operator but in no operator or annotation inside it, ns

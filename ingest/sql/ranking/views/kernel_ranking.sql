@@ -1,9 +1,9 @@
 -- Device time by kernel name, with the device's idle time as an additional row, `bubble`.
 -- One row: a kernel name, or the bubble, of one device of one rank of a run.
 --
--- run_id     the run
+-- run_id
 -- rank       rank of the process; 0 if there was only one process
--- device     number of the device
+-- device
 -- name       name of the kernel, copy or memset; or `bubble`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice

@@ -2,19 +2,16 @@
 -- One row: a grid and block with which a kernel was launched, or a size that was copied or set, on
 -- one device of one rank.
 --
--- run_id        the run
--- name          name of the kernel, copy or memset
--- rank          rank of the process
--- device        number of the device
--- grid          number of thread blocks in x, y and z; null if the trace does not record it
--- block         number of threads per block in x, y and z
--- registers     registers per thread
--- shared_bytes  shared memory per block, bytes
--- bytes         bytes moved by a copy or memset
--- calls         number of device activities
--- device_ns     sum of the durations, ns
--- percent       share of the kernel's device time on that device, 0 to 100
--- mean_ns       mean duration, ns
+-- run_id
+-- name       name of the kernel, copy or memset
+-- rank, device
+-- grid       number of thread blocks in x, y and z; null if the trace does not record it
+-- block, registers, shared_bytes
+-- bytes      bytes moved by a copy or memset
+-- calls      number of device activities
+-- device_ns  sum of the durations, ns
+-- percent    share of the kernel's device time on that device, 0 to 100
+-- mean_ns
 SELECT
     run_id,
     name,

@@ -1,9 +1,9 @@
 -- Device time by innermost operator, with the device's idle time as an additional row, `bubble`.
 -- One row: an operator, or the bubble, of one device of one rank of a run.
 --
--- run_id     the run
+-- run_id
 -- rank       rank of the process; 0 if there was only one process
--- device     number of the device
+-- device
 -- name       innermost operator around the launch, or around the call that a CUDA graph recorded;
 --            or `(graph) <kernel>`, `(no op)`, `bubble`
 -- calls      number of device activities; for the bubble, of gaps

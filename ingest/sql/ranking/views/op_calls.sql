@@ -1,23 +1,20 @@
 -- Calls of the operators that used a device, at the two levels of operator rankings.
 -- One row: a call of an operator, with its activities on one device.
 --
--- run_id           the run
--- level            op (outermost operator around the launch) or leaf (innermost)
--- name             operator, as in `ranking`
--- rank             rank of the process
--- device           number of the device
--- event_id         the call (`ops.event_id`)
--- step             step in which the call began (`steps.step`)
--- start_ns         Unix time at which the call began, ns
--- dur_ns           length of the call on the host, ns
--- activities       number of activities that the call launched on the device
--- device_ns        sum of the durations of the call's activities on the device, ns
--- module           innermost nn.Module around the call
--- input_dims       shapes of the inputs, as recorded (JSON)
--- input_types      types of the inputs, as recorded (JSON)
--- concrete_inputs  values of the scalar inputs, as recorded (JSON)
--- shapes           types and shapes of the tensors among the inputs, for example
---                  `bf16 [32, 77, 768]`; null if none were recorded
+-- run_id
+-- level       op (outermost operator around the launch) or leaf (innermost)
+-- name        operator, as in `ranking`
+-- rank, device
+-- event_id    the call (`ops.event_id`)
+-- step        step in which the call began (`steps.step`)
+-- start_ns    Unix time at which the call began, ns
+-- dur_ns      length of the call on the host, ns
+-- activities  number of activities that the call launched on the device
+-- device_ns   sum of the durations of the call's activities on the device, ns
+-- module      innermost nn.Module around the call
+-- input_dims, input_types, concrete_inputs
+-- shapes      types and shapes of the tensors among the inputs, for example `bf16 [32, 77, 768]`;
+--             null if none were recorded
 WITH launched AS (
     SELECT
         run_id,

@@ -2,9 +2,9 @@
 -- One row: an operator, or the bubble, of one device of one rank of a run.
 -- Start here: Which operators take the device's time?
 --
--- run_id     the run
+-- run_id
 -- rank       rank of the process; 0 if there was only one process
--- device     number of the device
+-- device
 -- name       outermost operator around the launch that is not a wrapper, or around the call that a
 --            CUDA graph recorded; or `(graph) <kernel>`, `(no op)`, `bubble`
 -- op         former name of column `name`; use `name` instead

@@ -1,19 +1,17 @@
 -- Input shapes of the operators that used a device, with the device time of each.
 -- One row: shapes and types with which an operator was called, on one device of one rank of a run.
 --
--- run_id       the run
--- level        op (outermost operator around the launch) or leaf (innermost)
--- name         operator, as in `ranking`
--- rank         rank of the process
--- device       number of the device
--- input_dims   shapes of the inputs, as recorded (JSON); null if the profiler recorded none
--- input_types  types of the inputs, as recorded (JSON)
--- shapes       the tensors among the inputs as text, as in `op_calls`
--- calls        number of calls of the operator that used the device
--- activities   number of device activities that the calls launched
--- device_ns    sum of the durations of the launched device activities, ns
--- percent      share of the operator's device time on that device, 0 to 100
--- mean_ns      mean device time of a call, ns
+-- run_id
+-- level       op (outermost operator around the launch) or leaf (innermost)
+-- name        operator, as in `ranking`
+-- rank, device
+-- input_dims  shapes of the inputs, as recorded (JSON); null if the profiler recorded none
+-- input_types, shapes
+-- calls       number of calls of the operator that used the device
+-- activities  number of device activities that the calls launched
+-- device_ns   sum of the durations of the launched device activities, ns
+-- percent     share of the operator's device time on that device, 0 to 100
+-- mean_ns     mean device time of a call, ns
 SELECT
     run_id,
     level,

@@ -1,19 +1,18 @@
 -- Device activities with their names at each level of the rankings.
 -- One row: a device activity at one level.
 --
--- run_id     the run
+-- run_id
 -- level      op (outermost operator around the launch, or around the call that a CUDA graph
 --            recorded), leaf (innermost) or kernel
 -- name       operator or kernel, as in `ranking`
--- rank       rank of the process
--- device     number of the device
+-- rank, device
 -- event_id   the activity (`kernels.event_id`)
 -- owner_id   operator `name` that the activity belongs to (`ops.event_id`); null if `name` is not
 --            an operator, and if a graph recorded the operator
 -- evidence   how a graph's operator `name` is known: names, order or annotation, as in
 --            `kernels.graph_evidence`; null if no graph recorded it, and for kernels
 -- kernel     name of the kernel, copy or memset
--- class      compute, communication or copy
+-- class
 -- launch_ns  Unix time at which the launching call began, ns; null if unknown
 -- start_ns   Unix time at which the activity began, ns
 -- dur_ns     length of the activity, ns

@@ -3,10 +3,9 @@
 -- each.
 -- One row: a name, or the bubble, of one device of one rank of a run, at one level.
 --
--- run_id     the run
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- run_id, level
 -- rank       rank of the process; 0 if there was only one process
--- device     number of the device
+-- device
 -- name       operator or kernel; `(graph) <kernel>` for an activity of a graph launch without a
 --            known operator, `(no op)` for an activity without a launch record or an operator
 --            around its launch, `bubble` for idle time

@@ -2,9 +2,7 @@
 -- shares of it.
 -- One row: a device of one rank of a run.
 --
--- run_id   the run
--- rank     rank of the process
--- device   number of the device
+-- run_id, rank, device
 -- wall_ns  wall time of all measured steps, with the time between them, plus busy time outside of
 --          them, ns
 -- busy_ns  busy time in the whole recording, ns

@@ -13,17 +13,14 @@
 -- replace kernels: `compute` is their time on all threads, and a bubble is time without any
 -- operator, either in Python or waiting.
 --
--- run_id                    the run
--- rank                      rank of the process
--- device                    number of the device; null if the host is measured
--- measure                   device, or host in a run without device activities
+-- run_id, rank, device, measure
 -- steps                     number of steps; 1 if none were found
 -- steps_from                how the steps were found, as in `steps`; run if none were found
--- step_name                 name of the code that repeats as a step, as in `steps`
+-- step_name
 -- source_id                 input file of the median step; null if no steps were found
 -- step                      number of the median step (`steps.step`); null if no steps were found
 -- is_slowest                whether the device has the longest wall time of the run
--- is_slowest_of_rank        whether the device has the longest wall time of its rank
+-- is_slowest_of_rank
 -- wall_ns                   wall time of the median step, ns
 -- range_ns                  length of the median step on the host, as the profiler shows it, ns
 -- compared_steps            number of steps that the next five columns compare: all but the one
@@ -40,26 +37,14 @@
 --                           including the time between steps, divided by the number of steps
 -- busy_ns                   union of the activities over all streams or threads, ns
 -- bubble_ns                 idle time, ns: wall minus busy
--- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
---                           ns
--- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
--- compiled_code_ns          for a host, time in compiled graphs outside of operators, ns: compiled
---                           code that is not recorded separately; null for a device
--- overlap_ns                time that the sums of durations by class count more than once, ns
+-- compute_ns, communication_ns, copy_ns, compiled_code_ns, overlap_ns
 -- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
--- exposed_copy_ns           copy time while neither compute nor communication ran, ns; null for a
---                           host
+-- exposed_copy_ns
 -- bubbles                   number of gaps in the median step
 -- activities                number of kernels, copies and memsets, or of operators of a host
 -- kernels                   number of kernels; null for a host
 -- mean_kernel_ns            mean duration of the kernels, ns; null if there are none
--- launches                  number of calls that launched the kernels; null if no launch was
---                           recorded
--- graph_launches            number of launch calls that launched a recorded graph
--- launch_call_ns            time that the host spent in the launch calls, ns
--- short_kernels             number of kernels that took less time than their launch call, outside
---                           of graphs; null if no launch was recorded
+-- launches, graph_launches, launch_call_ns, short_kernels
 -- outside_busy_ns           busy time outside of the window of all steps, ns; no other metric
 --                           includes it
 -- peak_bytes                the most device memory in use, or host memory if the host is measured,
@@ -67,7 +52,7 @@
 -- compilations              number of compilations in the measured steps; null if not known
 -- recompiles                number of compilations in the measured steps that were recompilations
 -- compile_ns                time that the compilations took, ns
--- is_typed                  whether the types of the operators' inputs were recorded in the rank
+-- is_typed
 WITH
 devices AS (
     SELECT

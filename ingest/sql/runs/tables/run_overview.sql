@@ -4,19 +4,13 @@
 -- Indexed: Queries over all runs read it.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- run_id          the run
+-- run_id
 -- name            name of the run
--- model           model that was profiled
--- mode            eager or compiled
--- device_name     name of the device; null if the run had none
+-- model, mode, device_name
 -- started_at      when the profile began, UTC
--- ingested_at     when the run was added, UTC
--- tags            the user's own keys and values
--- sources         number of input files that were read
--- problems        number of input files that failed or ended early
--- ranks           number of ranks in the input files
+-- ingested_at, tags, sources, problems, ranks
 -- events          number of complete events
--- devices         number of devices with activities; 0 if only the host was profiled
+-- devices
 -- activities      number of kernels, copies and memsets
 -- span_ns         time from a device's first activity to its last, ns: mean over the devices of all
 --                 ranks; null without a device

@@ -6,16 +6,14 @@
 -- Indexed: Queries over all runs read it.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- run_id              the run
--- rank                rank of the process
--- device              number of the device; null if the host is measured
--- is_slowest          whether the device has the longest wall time of the run
--- is_slowest_of_rank  whether the device has the longest wall time of its rank
--- part                name of the part, as in `parts`
--- ordinal             order in which to show the parts, from 1
--- is_idle             whether the part is a cause of idle time; null for `fill`
--- ns                  time in the median step, ns; an overlap is negative
--- total_ns            time in all steps and between them, ns
+-- run_id, rank, device
+-- is_slowest  whether the device has the longest wall time of the run
+-- is_slowest_of_rank
+-- part        name of the part, as in `parts`
+-- ordinal     order in which to show the parts, from 1
+-- is_idle     whether the part is a cause of idle time; null for `fill`
+-- ns          time in the median step, ns; an overlap is negative
+-- total_ns    time in all steps and between them, ns
 SELECT
     parts.rank,
     parts.device,

@@ -7,17 +7,14 @@
 --                    content
 -- name               name given by the user, or else from run.json, or else of the directory or
 --                    file
--- model              model that was profiled
--- mode               eager or compiled
+-- model, mode
 -- framework          pytorch or megengine
 -- framework_version  version of the framework
 -- device_name        name of the device in the trace or run.json; null if there was none
 -- world_size         number of processes of the job
 -- started_at         when the profile began, UTC; null if the times in the trace have no known
 --                    origin
--- ingested_at        when the run was added, UTC
--- tags               the user's own keys and values
--- note               the user's note about the run
+-- ingested_at, tags, note
 -- path               absolute path of the directory or file that was added; null if paths are
 --                    redacted
 -- schema_version     version of the tables and columns, set by the tracehouse that wrote the run

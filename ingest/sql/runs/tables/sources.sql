@@ -2,7 +2,7 @@
 -- One row: an input file, or each process in a trace of several processes.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- run_id           the run
+-- run_id
 -- source_id        number of the file in the run, from 0; further processes of files come last
 -- path             absolute path; relative if paths are redacted
 -- kind             kineto, graph_capture (a trace that only explains graph launches of the run),

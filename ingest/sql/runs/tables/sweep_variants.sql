@@ -4,35 +4,26 @@
 -- Indexed: It is queried for all runs.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- run_id               the run
--- sweep                tag of the sweep
--- ordinal              number of the variant in its sweep, from 1
--- variant              name of the variant, such as `default 512`
--- tried                how the variant ran: `eager`, or values of `capture sweep --try` joined by +
--- settings             value of the variant on each axis of the sweep
--- base_variant         variant that this one is compared with; its own name if it is a base itself
--- images               number of images or videos per call
--- call_ns              duration of a call: the median of `process_call_ns`, ns
--- process_call_ns      median duration of a call in each process that timed the variant, ns
--- process_warmup_ns    total duration of the warm-up calls in each process, ns; the first process
---                      compiled with an empty cache, and the others reused its compiled code
--- warmup_calls         number of warm-up calls in each process
--- peak_bytes           peak of memory in use while calls were timed, bytes
--- peak_of              memory that the peak covers: that of the device, including CUDA graphs, or
---                      that of the host's process
--- compilations         number of compilations in a process; 0 if nothing was compiled
--- recompiles           number of recompilations in a process
--- recompile_reasons    reasons for the recompilations
--- compile_failures     reasons why torch.compile failed on a part of the model, which then ran
---                      eagerly
--- graph_breaks         number of times that torch.compile left the graph and continued in Python
--- graph_break_reasons  reasons for the graph breaks
--- max_distance         largest difference between the outputs of the variant and its base, in the
---                      units of the output: pixels of an image range from 0 to 1
--- mean_distance        mean difference between the outputs
--- psnr_db              peak signal-to-noise ratio, dB; null if the outputs are equal
--- distance_reason      why the distance is unknown; null if it is known
--- failure              why the variant failed; null if it did not
+-- run_id, sweep
+-- ordinal            number of the variant in its sweep, from 1
+-- variant            name of the variant, such as `default 512`
+-- tried
+-- settings           value of the variant on each axis of the sweep
+-- base_variant       variant that this one is compared with; its own name if it is a base itself
+-- images             number of images or videos per call
+-- call_ns            duration of a call: the median of `process_call_ns`, ns
+-- process_call_ns    median duration of a call in each process that timed the variant, ns
+-- process_warmup_ns  total duration of the warm-up calls in each process, ns; the first process
+--                    compiled with an empty cache, and the others reused its compiled code
+-- warmup_calls       number of warm-up calls in each process
+-- peak_bytes         peak of memory in use while calls were timed, bytes
+-- peak_of
+-- compilations       number of compilations in a process; 0 if nothing was compiled
+-- recompiles         number of recompilations in a process
+-- recompile_reasons, compile_failures, graph_breaks, graph_break_reasons
+-- max_distance       largest difference between the outputs of the variant and its base, in the
+--                    units of the output: pixels of an image range from 0 to 1
+-- mean_distance, psnr_db, distance_reason, failure
 WITH recorded AS (
     SELECT
         json_transform(

@@ -3,12 +3,12 @@
 -- its name.
 -- One row: a run that has metrics.
 --
--- run_id           the run
+-- run_id
 -- model            model of the run, or else its name
--- started_at       when the profile began, UTC; null if unknown
+-- started_at
 -- ingested_at      when it was added, UTC
 -- device_name      name of its slowest device; null if it has none, or no name was recorded
--- measure          device, or host in a run without device activities
+-- measure
 -- previous_run_id  the previous run (`runs.run_id`); null for the first run
 -- is_same_device   whether both runs used a device of the same name, or both a host; null if there
 --                  is no previous run

@@ -1,15 +1,11 @@
 -- The list of runs: their labels, the time of a step, and how busy the device is.
 -- One row: a run.
 --
--- run_id         the run
+-- run_id
 -- name           name of the run
--- model          model that was profiled
--- mode           eager or compiled
--- device_name    name of the device; null if the run had none
--- tags           the user's own keys and values
--- note           the user's note about the run
+-- model, mode, device_name, tags, note
 -- started_at     when the profile began, UTC
--- ingested_at    when the run was added, UTC
+-- ingested_at
 -- steps          number of steps on the slowest device; null if no steps were found
 -- step_ns        wall time of the slowest device's median step, ns; null if no steps were found
 -- step_times_ns  wall times of the steps on the slowest device, as in `run_step_times`, ns
@@ -17,10 +13,7 @@
 --                of the entire recording if no steps were found, 0 to 100; null without a device
 -- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
 -- recompiles     number of recompilations in the measured time; null if not known
--- sources        number of input files that were read
--- problems       number of input files that failed or ended early
--- ranks          number of ranks in the input files
--- devices        number of devices with activities; 0 if only the host was profiled
+-- sources, problems, ranks, devices
 -- events         number of complete events
 -- activities     number of kernels, copies and memsets
 -- span_ns        time from a device's first activity to its last, ns: mean over the devices of all

@@ -2,17 +2,15 @@
 -- conditions over any of them.
 -- One row: a metric of a device of a rank of a run; in a run without a device, of a rank.
 --
--- run_id              the run
--- rank                rank of the process
--- device              number of the device; null if the host is measured
--- is_slowest          whether the device has the longest wall time of the run
--- is_slowest_of_rank  whether the device has the longest wall time of its rank
--- metric              `bubble_` and a cause of idle time, the name of another part, or the name of
---                     a column of `run_metrics` without its unit
--- unit                ns, bytes or count
--- value               value of the metric; negative for an overlap; null if not known
--- is_part             whether the metric is one of the parts that add up to metric `wall`
--- ordinal             order in which to show the metrics: the wall time, its parts, then the others
+-- run_id, rank, device
+-- is_slowest  whether the device has the longest wall time of the run
+-- is_slowest_of_rank
+-- metric      `bubble_` and a cause of idle time, the name of another part, or the name of a column
+--             of `run_metrics` without its unit
+-- unit
+-- value       value of the metric; negative for an overlap; null if not known
+-- is_part     whether the metric is one of the parts that add up to metric `wall`
+-- ordinal     order in which to show the metrics: the wall time, its parts, then the others
 WITH
 listed AS (
     SELECT

@@ -3,17 +3,12 @@
 -- A run without a model belongs to a series by its name.
 -- One row: a run with metrics.
 --
--- run_id       the run
--- series       the known ones of model, mode and device, separated by commas; the name replaces an
---              unknown model
--- run_number   number of the run in its series, from 1 for the oldest
--- name         name of the run
--- model        model that was profiled
--- mode         eager or compiled
--- device_name  name of the device; null if the run had none
--- tags         the user's own keys and values
--- started_at   when the profile began, UTC; null if unknown
--- ingested_at  when the run was added, UTC
+-- run_id
+-- series  the known ones of model, mode and device, separated by commas; the name replaces an
+--         unknown model
+-- run_number
+-- name    name of the run
+-- model, mode, device_name, tags, started_at, ingested_at
 SELECT
     run_id,
     concat_ws(', ', coalesce(model, name), mode, device_name) AS series,

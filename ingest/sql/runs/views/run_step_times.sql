@@ -2,7 +2,7 @@
 -- One row: a run with steps.
 -- Indexed: Queries over all runs read it.
 --
--- run_id         the run
+-- run_id
 -- step_times_ns  wall times in the order of the steps, ns; for more than 60 steps, they are divided
 --                into 60 groups of nearly equal size, and each group has its longest wall time
 WITH

@@ -6,36 +6,21 @@
 -- + bubble; busy = compute + communication + copy + compiled_code − overlap, where null counts as
 -- 0.
 --
--- run_id                    the run
--- rank                      rank of the process
--- device                    number of the device; null if the host is measured
--- measure                   device, or host in a run without device activities
+-- run_id, rank, device, measure
 -- steps                     number of steps; 1 if none were found
 -- wall_ns                   time from the first step's start to the last one's end, or to the end
 --                           of the work that they launched if that is later, ns
 -- fill_ns                   time that fills the pipeline, as in `step_parts`, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
 -- bubble_ns                 idle time, ns
--- compute_ns                sum of the durations of compute kernels, or of the operators of a host,
---                           ns
--- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
--- compiled_code_ns          for a host, time in compiled graphs outside of operators, ns: compiled
---                           code that is not recorded separately; null for a device
--- overlap_ns                time that the sums of durations by class count more than once, ns
+-- compute_ns, communication_ns, copy_ns, compiled_code_ns, overlap_ns
 -- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
--- exposed_copy_ns           copy time while neither compute nor communication ran, ns; null for a
---                           host
+-- exposed_copy_ns
 -- bubbles                   number of gaps in the window
 -- activities                number of kernels, copies and memsets in the window, or of operators of
 --                           a host
 -- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched the kernels; null if no launch was
---                           recorded
--- graph_launches            number of launch calls that launched a recorded graph
--- launch_call_ns            time that the host spent in the launch calls, ns
--- short_kernels             number of kernels that took less time than their launch call, outside
---                           of graphs; null if no launch was recorded
+-- launches, graph_launches, launch_call_ns, short_kernels
 WITH
 times AS (
     SELECT

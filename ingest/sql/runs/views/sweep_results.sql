@@ -2,44 +2,36 @@
 -- is in the store more than once, because it was tried again, the run that was added last counts.
 -- One row: a variant of a sweep.
 --
--- run_id               the run, which is the variant's profile
--- ingested_at          time at which the run was added, UTC
--- sweep                tag of the sweep
--- ordinal              number of the variant in its sweep, from 1
--- variant              name of the variant
--- tried                how the variant ran: `eager`, or values of `capture sweep --try` joined by +
--- settings             value of the variant on each axis of the sweep
--- base_run_id          run of the base (`runs.run_id`); null if the store does not have it
--- base_variant         name of the base
--- is_base              whether the variant is a base
--- image_ns             time per image or video: the median of `process_image_ns`, ns
--- spread_ns            median distance of `process_image_ns` from its median, ns; null for one
---                      process
--- process_image_ns     time per image or video in each process that timed the variant, ns
--- base_image_ns        time per image or video in each process that timed the base, ns
--- speedup              time per image of the base divided by that of the variant
--- compile_cold_ns      duration of the warm-up calls beyond that of as many later calls, with an
---                      empty compiler cache, ns; null if nothing was compiled, or there were no
---                      warm-up calls
--- compile_warm_ns      duration of the warm-up calls beyond that of as many later calls, in later
---                      processes, which reuse the compiled code: the median, ns; null if
---                      `compile_cold_ns` is null
--- break_even_images    number of images after which a process with an empty cache has saved the
---                      time that it spent compiling; null if it compiled nothing, or is not faster
--- peak_bytes           peak of memory in use while calls were timed, bytes
--- peak_of              memory that the peak covers: that of the device, including CUDA graphs, or
---                      that of the host's process
--- recompiles           number of recompilations in a process
--- recompile_reasons    reasons for the recompilations
--- compile_failures     reasons why torch.compile failed on a part of the model, which then ran
---                      eagerly
--- graph_breaks         number of times that torch.compile left the graph and continued in Python
--- graph_break_reasons  reasons for the graph breaks
--- max_distance         largest difference between the outputs of the variant and its base
--- mean_distance        mean difference between the outputs
--- psnr_db              peak signal-to-noise ratio, dB; null if the outputs are equal
--- distance_reason      why the distance is unknown; null if it is known
--- failure              why the variant failed; null if it did not
+-- run_id             the run, which is the variant's profile
+-- ingested_at        time at which the run was added, UTC
+-- sweep
+-- ordinal            number of the variant in its sweep, from 1
+-- variant            name of the variant
+-- tried
+-- settings           value of the variant on each axis of the sweep
+-- base_run_id        run of the base (`runs.run_id`); null if the store does not have it
+-- base_variant       name of the base
+-- is_base            whether the variant is a base
+-- image_ns           time per image or video: the median of `process_image_ns`, ns
+-- spread_ns          median distance of `process_image_ns` from its median, ns; null for one
+--                    process
+-- process_image_ns   time per image or video in each process that timed the variant, ns
+-- base_image_ns      time per image or video in each process that timed the base, ns
+-- speedup            time per image of the base divided by that of the variant
+-- compile_cold_ns    duration of the warm-up calls beyond that of as many later calls, with an
+--                    empty compiler cache, ns; null if nothing was compiled, or there were no
+--                    warm-up calls
+-- compile_warm_ns    duration of the warm-up calls beyond that of as many later calls, in later
+--                    processes, which reuse the compiled code: the median, ns; null if
+--                    `compile_cold_ns` is null
+-- break_even_images  number of images after which a process with an empty cache has saved the time
+--                    that it spent compiling; null if it compiled nothing, or is not faster
+-- peak_bytes         peak of memory in use while calls were timed, bytes
+-- peak_of
+-- recompiles         number of recompilations in a process
+-- recompile_reasons, compile_failures, graph_breaks, graph_break_reasons
+-- max_distance       largest difference between the outputs of the variant and its base
+-- mean_distance, psnr_db, distance_reason, failure
 WITH variants AS (
     SELECT
         sweep_variants.*,

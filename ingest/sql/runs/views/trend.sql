@@ -13,18 +13,13 @@
 -- sides are the most uniform: the distances of all these runs from the median of their side have
 -- the smallest sum.
 --
--- run_id           the run
+-- run_id
 -- series           series of the run, as in `run_series`
--- run_number       number of the run in its series, from 1 for the oldest
+-- run_number
 -- name             name of the run
--- model            model that was profiled
--- mode             eager or compiled
--- device_name      name of the device; null if the run had none
--- tags             the user's own keys and values
--- started_at       when the profile began, UTC; null if unknown
--- ingested_at      when the run was added, UTC
+-- model, mode, device_name, tags, started_at, ingested_at
 -- metric           name of the metric, as in `run_metrics_long`
--- unit             ns, bytes or count
+-- unit
 -- value            value of the metric
 -- before_median    median of up to five runs before this run; null for the first run
 -- before_spread    median distance of the runs before this run from `before_median`

@@ -9,11 +9,7 @@
 -- before the call's first activity and after its last belongs to what the host did then, and to
 -- `other` outside the call. Host time belongs to the stage in which it passed.
 --
--- run_id       the run
--- source_id    the input file
--- rank         rank of the process
--- device       number of the device; null if the host is measured
--- pipeline     class name of the pipeline
+-- run_id, source_id, rank, device, pipeline
 -- call         number of the call in its input file, from 1 (`stages.call`)
 -- stage        `encode`, `denoise`, `decode` or `other`
 -- step         number of the denoising step (`steps.step`); null outside steps

@@ -2,11 +2,7 @@
 -- divide the calls.
 -- One row: a call, on a device of its rank; without a device, on its host.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- device     number of the device; null if the host is measured
--- pipeline   class name of the pipeline
+-- run_id, source_id, rank, device, pipeline
 -- call       number of the call in its input file, from 1
 -- start_ns   Unix time at which the call began, ns
 -- host_ns    duration of the call on the host, ns

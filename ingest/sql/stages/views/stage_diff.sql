@@ -8,7 +8,7 @@
 -- level              call, stage or block
 -- stage              `encode`, `denoise`, `decode`, or `other` for code outside these stages; null
 --                    at level `call`
--- block_class        at level `block`, the class of the blocks; null for time outside blocks
+-- block_class
 -- ordinal            order in which to show the stages, from 1; 0 for the call
 -- base_ns            time on the device in the first run, ns; null at level `block` if the run has
 --                    no labels of blocks in the stage, for example because the denoiser is compiled

@@ -2,17 +2,14 @@
 -- other parts that `parts` lists.
 -- One row: a part of a row of `stage_summary`.
 --
--- run_id       the run
--- rank         rank of the process
--- device       number of the device; null if the host is measured
--- pipeline     class name of the pipeline
--- level        call, stage or block
--- stage        stage of the call; null at level `call`
--- block_class  at level `block`, the class of the blocks; null for time outside blocks
--- part         name of the part, as in `parts`
--- is_idle      whether it is a cause of idle time
--- ordinal      order in which to show the parts, from 1
--- ns           time, ns; negative for an overlap
+-- run_id, rank, device, pipeline
+-- level    call, stage or block
+-- stage    stage of the call; null at level `call`
+-- block_class
+-- part     name of the part, as in `parts`
+-- is_idle  whether it is a cause of idle time
+-- ordinal  order in which to show the parts, from 1
+-- ns       time, ns; negative for an overlap
 SELECT
     part.run_id,
     part.rank,

@@ -3,17 +3,14 @@
 -- One row: at level `call`, the call on a device; at level `stage`, a stage of it; at level
 -- `block`, a block class in a stage. The stages add up to the call, and the blocks to the stage.
 --
--- run_id       the run
--- rank         rank of the process
--- device       number of the device; null if the host is measured
--- pipeline     class name of the pipeline
+-- run_id, rank, device, pipeline
 -- call         the call (`stages.call`)
 -- source_id    input file of the call
 -- calls        number of calls of the pipeline on the device
 -- level        call, stage or block
 -- stage        `encode`, `denoise`, `decode`, or `other` for code outside these stages; null at
 --              level `call`
--- block_class  at level `block`, the class of the blocks; null for time outside blocks
+-- block_class
 -- ordinal      order in which to show the stages, from 1; 0 for the call
 -- occurrences  at level `stage`, the number of steps, or of stages if there are no steps; at level
 --              `block`, the number of block calls, null outside blocks; null at level `call`

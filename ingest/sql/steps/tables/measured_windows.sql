@@ -6,13 +6,7 @@
 -- The window goes from the start of the first step to the end of the last one, or to the end of
 -- what the steps launched.
 --
--- run_id       the run
--- source_id    the input file
--- rank         rank of the process
--- device       number of the device; null if the host is measured
--- measure      device, or host in a run without device activities
--- steps_from   how the steps were found, as in `steps`
--- step_name    name of the code that repeats as a step, as in `steps`
+-- run_id, source_id, rank, device, measure, steps_from, step_name
 -- steps        number of steps
 -- median_step  step of median wall time on the device (`steps.step`); null in files without it, and
 --              if no steps were found

@@ -3,46 +3,40 @@
 -- Start here: Which step is slower than the others?
 -- Materialised: several relations read it, and its file is written from it.
 --
--- run_id                    the run
--- source_id                 the input file
--- rank                      rank of the process
--- device                    number of the device; null if the host is measured
--- step                      number of the step (`steps.step`); null for time between steps, and if
---                           no steps were found
--- is_median                 whether the step has the median wall time of the device's steps (of the
---                           two middle steps, the shorter one), without the step that fills the
---                           pipeline; always true if no steps were found
--- start_ns                  Unix time at which the host began the step, ns; null between steps
--- range_ns                  length of the step on the host, ns: the profiler's range, or the call
---                           of the annotation or module; null between steps
--- lag_ns                    time from the end of the range to the end of everything that the step
---                           launched, ns; null between steps
--- work_start_ns             Unix time at which the step's wall time begins, ns: the end of the step
---                           before, but not before `start_ns`; null between steps
--- work_end_ns               Unix time at which the step and everything that it launched had ended,
---                           ns; null between steps
--- wall_ns                   wall time of the step, ns: on a device, from `work_start_ns` to
---                           `work_end_ns`; the sum of the step's parts
--- fill_ns                   part of the wall time that fills the pipeline, ns: see `step_parts`;
---                           such a step is not compared with other steps
--- busy_ns                   time in which the device was busy, or the host of a run without a
---                           device, ns
--- idle_ns                   idle time, ns
--- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
--- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
--- bubbles                   number of gaps; a gap counts in the step of the activity that ended it
--- activities                number of kernels, copies and memsets, or of operators of a host
--- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched the kernels; null if no launch was
---                           recorded
--- graph_launches            number of launch calls that launched a recorded graph; null if no
---                           launch was recorded
--- launch_call_ns            time that the host spent in the launch calls, ns; null if no launch was
---                           recorded
--- short_kernels             number of kernels outside of graphs that took less time than their
---                           launch call; null if no launch was recorded
--- peak_bytes                peak of memory in use on the device, or on the host of a run without a
---                           device, during the step, bytes; null if not recorded, and between steps
+-- run_id, source_id, rank, device
+-- step             number of the step (`steps.step`); null for time between steps, and if no steps
+--                  were found
+-- is_median        whether the step has the median wall time of the device's steps (of the two
+--                  middle steps, the shorter one), without the step that fills the pipeline; always
+--                  true if no steps were found
+-- start_ns         Unix time at which the host began the step, ns; null between steps
+-- range_ns         length of the step on the host, ns: the profiler's range, or the call of the
+--                  annotation or module; null between steps
+-- lag_ns           time from the end of the range to the end of everything that the step launched,
+--                  ns; null between steps
+-- work_start_ns    Unix time at which the step's wall time begins, ns: the end of the step before,
+--                  but not before `start_ns`; null between steps
+-- work_end_ns      Unix time at which the step and everything that it launched had ended, ns; null
+--                  between steps
+-- wall_ns          wall time of the step, ns: on a device, from `work_start_ns` to `work_end_ns`;
+--                  the sum of the step's parts
+-- fill_ns          part of the wall time that fills the pipeline, ns: see `step_parts`; such a step
+--                  is not compared with other steps
+-- busy_ns          time in which the device was busy, or the host of a run without a device, ns
+-- idle_ns          idle time, ns
+-- exposed_communication_ns
+-- exposed_copy_ns  copies while neither compute nor communication ran, ns; null for a host
+-- bubbles          number of gaps; a gap counts in the step of the activity that ended it
+-- activities       number of kernels, copies and memsets, or of operators of a host
+-- kernels          number of kernels; null for a host
+-- launches
+-- graph_launches   number of launch calls that launched a recorded graph; null if no launch was
+--                  recorded
+-- launch_call_ns   time that the host spent in the launch calls, ns; null if no launch was recorded
+-- short_kernels    number of kernels outside of graphs that took less time than their launch call;
+--                  null if no launch was recorded
+-- peak_bytes       peak of memory in use on the device, or on the host of a run without a device,
+--                  during the step, bytes; null if not recorded, and between steps
 WITH
 times AS (
     SELECT

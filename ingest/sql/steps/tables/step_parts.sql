@@ -13,17 +13,14 @@
 -- next step, the device still does the work of the step before; the first step has no step before,
 -- so idle time of the same length at its start is `fill`.
 --
--- run_id     the run
--- source_id  the input file
--- rank       rank of the process
--- device     number of the device; null if the host is measured
--- step       number of the step (`steps.step`); null for time between steps, and if no steps were
---            found
--- part       `fill`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a cause of
---            idle time, as in `parts`
--- is_idle    whether the device, or the host of a run without a device, was idle; null for `fill`
--- ordinal    display order of the parts, from 1
--- ns         time of the part, ns; negative for an overlap, so that the parts add up
+-- run_id, source_id, rank, device
+-- step     number of the step (`steps.step`); null for time between steps, and if no steps were
+--          found
+-- part     `fill`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a cause of
+--          idle time, as in `parts`
+-- is_idle  whether the device, or the host of a run without a device, was idle; null for `fill`
+-- ordinal  display order of the parts, from 1
+-- ns       time of the part, ns; negative for an overlap, so that the parts add up
 WITH
 idle_gaps AS (
     FROM measured_gaps WHERE cause IS NOT NULL

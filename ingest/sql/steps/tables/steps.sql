@@ -10,9 +10,7 @@
 -- the end of the last. Of several candidates, the one with the most time is used. Markers of
 -- benchmarks do not count. All files of a rank use the best kind of step that one of them has.
 --
--- run_id      the run
--- source_id   the input file
--- rank        rank of the process
+-- run_id, source_id, rank
 -- step        number of the step: the profiler's number, or else counted from 0; null for a whole
 --             recording
 -- start_ns    Unix time at which the step began, ns

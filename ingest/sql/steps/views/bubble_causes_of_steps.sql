@@ -7,8 +7,7 @@
 -- A gap that began before its step counts only from the start of the step. The full lengths of the
 -- gaps in `bubbles` can therefore add up to a different time.
 --
--- rank       rank of the process
--- device     number of the device; null if the host is measured
+-- rank, device
 -- cause      cause of the idle time, as in `bubbles`
 -- bubbles    number of gaps that were ended by activities of these steps; null if the host is
 --            measured

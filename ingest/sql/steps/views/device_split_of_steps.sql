@@ -4,8 +4,7 @@
 -- wall time.
 -- One row: a part of these steps, on a device of a rank.
 --
--- rank     rank of the process
--- device   number of the device
+-- rank, device
 -- part     compute; exposed_communication, without compute at the same time; exposed_copy, without
 --          compute or communication at the same time; or a cause of idle time, or `fill`, as in
 --          `parts`

@@ -1,9 +1,7 @@
 -- The gaps of a device that count in `run_totals`: those in its measured time.
 -- One row: a gap, as in `bubbles`, cut where the measured time begins and ends.
 --
--- run_id           the run
--- rank             rank of the process
--- device           number of the device
+-- run_id, rank, device
 -- start_ns         Unix time at which the device became idle, ns
 -- dur_ns           length of the gap, ns
 -- cause            cause of the idle time, as in `bubbles`
@@ -11,9 +9,9 @@
 -- after_kernel     activity that ended it
 -- after_kernel_id  the activity that ended it (`kernels.event_id`)
 -- host_op          operator or annotation that filled most of the gap; null if none is known
--- host_frame       Python frame that filled most of the gap; null if the trace has no stacks
+-- host_frame
 -- wait             for cause `sync`, the operator or call in which the host waited
--- wait_frame       innermost Python line around the wait; null if the trace has no stacks
+-- wait_frame
 -- step             step of the activity that ended it (`steps.step`)
 -- is_median        whether the gap belongs to the device's median step; always true if no steps
 --                  were found

@@ -1,21 +1,17 @@
 -- The device activities that count in `run_totals`: those of the measured steps.
 -- One row: a kernel, copy or memset, as in `kernels`.
 --
--- run_id           the run
--- rank             rank of the process
--- device           number of the device
+-- run_id, rank, device
 -- event_id         the activity (`kernels.event_id`)
 -- name             kernel name as recorded, or the copy's description
 -- kind             kernel, memcpy or memset
--- class            compute, communication or copy
+-- class
 -- start_ns         Unix time at which the activity began, ns
 -- dur_ns           length of the activity, ns
 -- inside_ns        length of the activity within the measured window, ns
--- launch_ns        Unix time at which the launching call began, ns
--- launch_dur_ns    time that the host spent in the launching call, ns
+-- launch_ns, launch_dur_ns
 -- is_graph_launch  whether a graph launch owns the activity
--- op_id            innermost cpu_op around the launch (`ops.event_id`)
--- top_op_id        outermost cpu_op around the launch that is not a wrapper (`ops.event_id`)
+-- op_id, top_op_id
 -- step             step that launched the activity (`steps.step`)
 -- is_median        whether the activity belongs to the device's median step; always true if no
 --                  steps were found

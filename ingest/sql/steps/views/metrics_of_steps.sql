@@ -3,38 +3,31 @@
 -- measured time.
 -- One row: a device of a rank; in a run without a device, the rank's host.
 --
--- rank                      rank of the process
--- device                    number of the device; null if the host is measured
--- measure                   device, or host in a run without device activities
--- is_slowest                whether this device has the longest median step of the run
--- steps                     number of steps in the range
--- steps_name                name of the range in texts: `the median step`, `step 3`, `steps 3 to
---                           7`, `all steps`, `the whole recording`
--- is_median                 whether the range is the device's median step; always true if no steps
---                           were found
--- range_ns                  sum of the lengths of these steps on the host, ns
--- wall_ns                   wall time of these steps: the sum of their parts, ns
--- fill_ns                   part of the wall time that fills the pipeline, as in `step_parts`, ns
--- busy_ns                   time with an activity on any stream, or on a host on any thread, ns
--- bubble_ns                 idle time, ns
--- communication_ns          sum of the durations of communication kernels, ns; null for a host
--- copy_ns                   sum of the durations of copies and memsets, ns; null for a host
--- exposed_communication_ns  communication while no compute kernel ran, ns; null for a host
--- exposed_copy_ns           copies while neither compute nor communication ran, ns; null for a host
--- bubbles                   number of gaps
--- activities                number of kernels, copies and memsets, or of operators of a host
--- kernels                   number of kernels; null for a host
--- launches                  number of calls that launched the kernels; null if no launch was
---                           recorded
--- peak_bytes                peak of memory in use during these steps, bytes; without bounds, during
---                           the whole recording; null if not recorded
--- compilations              number of compilations that ran in the measured steps of the run; null
---                           if unknown
--- recompiles                number of recompilations in the measured steps of the run; null if
---                           unknown
--- compile_ns                time of the compilations in the measured steps of the run, ns; null if
---                           unknown
--- is_typed                  whether the types of the operators' inputs were recorded in the rank
+-- rank, device, measure
+-- is_slowest       whether this device has the longest median step of the run
+-- steps            number of steps in the range
+-- steps_name       name of the range in texts: `the median step`, `step 3`, `steps 3 to 7`, `all
+--                  steps`, `the whole recording`
+-- is_median        whether the range is the device's median step; always true if no steps were
+--                  found
+-- range_ns         sum of the lengths of these steps on the host, ns
+-- wall_ns          wall time of these steps: the sum of their parts, ns
+-- fill_ns          part of the wall time that fills the pipeline, as in `step_parts`, ns
+-- busy_ns          time with an activity on any stream, or on a host on any thread, ns
+-- bubble_ns        idle time, ns
+-- communication_ns, copy_ns, exposed_communication_ns
+-- exposed_copy_ns  copies while neither compute nor communication ran, ns; null for a host
+-- bubbles
+-- activities       number of kernels, copies and memsets, or of operators of a host
+-- kernels          number of kernels; null for a host
+-- launches
+-- peak_bytes       peak of memory in use during these steps, bytes; without bounds, during the
+--                  whole recording; null if not recorded
+-- compilations     number of compilations that ran in the measured steps of the run; null if
+--                  unknown
+-- recompiles       number of recompilations in the measured steps of the run; null if unknown
+-- compile_ns       time of the compilations in the measured steps of the run, ns; null if unknown
+-- is_typed
 CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (

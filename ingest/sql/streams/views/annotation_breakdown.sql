@@ -2,10 +2,7 @@
 -- `annotation_breakdown(by_step)`. An activity counts in the innermost annotation on its stream.
 -- One row: an annotation by name on a stream, in the whole recording or in a step.
 --
--- run_id      the run
--- rank        rank of the process
--- device      number of the device
--- stream      stream on the device
+-- run_id, rank, device, stream
 -- step        step of the annotation (`steps.step`); null outside steps, and without `by_step`
 -- name        name of the annotation
 -- calls       number of annotations with this name

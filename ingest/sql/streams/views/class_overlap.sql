@@ -4,9 +4,7 @@
 -- The combinations are disjoint: they add up to the busy time of the device. In a step, only the
 -- activities that the step launched count.
 --
--- run_id   the run
--- rank     rank of the process
--- device   number of the device
+-- run_id, rank, device
 -- step     step in which the activities were launched (`steps.step`); null outside steps, and
 --          without `by_step`
 -- classes  the classes that ran: a list of communication, compute, memcpy and memset, in this order

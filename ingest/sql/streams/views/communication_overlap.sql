@@ -2,9 +2,7 @@
 -- `communication_overlap(by_step)`.
 -- One row: a device that communicated, in the whole recording or in a step.
 --
--- run_id            the run
--- rank              rank of the process
--- device            number of the device
+-- run_id, rank, device
 -- step              step in which the activities were launched (`steps.step`); null outside steps,
 --                   and without `by_step`
 -- communication_ns  time with a communication kernel, ns

@@ -3,11 +3,7 @@
 --
 -- Copies with unknown bandwidth (`kernels.gb_per_s`) or a duration of 0 are left out.
 --
--- run_id    the run
--- rank      rank of the process
--- device    number of the device
--- copy      kind of copy, for example `Memcpy HtoD` or `Memset`
--- time_ns   Unix time, ns
+-- run_id, rank, device, copy, time_ns
 -- dur_ns    time until the next change, ns; null for the last row
 -- copies    number of copies that run until the next change
 -- gb_per_s  total bandwidth of the running copies, in 10⁹ bytes per second

@@ -1,12 +1,10 @@
 -- Amount and bandwidth of data moved by each kind of copy: `copy_statistics(by_step)`.
 -- One row: a kind of copy on a device, in the whole recording or in a step.
 --
--- run_id           the run
--- rank             rank of the process
--- device           number of the device
+-- run_id, rank, device
 -- step             step in which the activities were launched (`steps.step`); null outside steps,
 --                  and without `by_step`
--- copy             kind of copy, for example `Memcpy HtoD` or `Memset`
+-- copy
 -- copies           number of copies
 -- unsized_copies   number of copies whose size was not recorded
 -- bytes            bytes moved by the copies with a recorded size; null if there are none

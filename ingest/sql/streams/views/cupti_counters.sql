@@ -5,16 +5,14 @@
 -- to the n-th kernel launch. If the numbers of measurements and launches differ, the launches are
 -- unknown.
 --
--- run_id     the run
--- rank       rank of the process
+-- run_id, rank
 -- event_id   the measurement (`events.event_id`)
 -- kernel     name of the kernel
 -- ordinal    number of the measurement in its file, from 1
 -- counter    CUPTI's name of the counter
 -- value      value of the counter
 -- launch_id  the launching call (`events.event_id`); null if unknown
--- launch_ns  Unix time at which the launching call began, ns
--- op_id      innermost cpu_op around the launch (`ops.event_id`)
+-- launch_ns, op_id
 -- op         name of the innermost cpu_op around the launch
 -- op_stack   names of all operators and annotations around the launch, outermost first
 -- step       step of the launch (`steps.step`)

@@ -2,9 +2,7 @@
 -- `kernel_sequences(by_step)`. Frequent sequences of short kernels are candidates for fusion.
 -- One row: a sequence of kernels under an operator, in the whole recording or in a step.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device
+-- run_id, rank, device
 -- step       step in which the activities were launched (`steps.step`); null outside steps, and
 --            without `by_step`
 -- level      op (outermost operator around the launches) or leaf (innermost), as in `ranking`

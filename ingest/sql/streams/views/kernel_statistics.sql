@@ -2,22 +2,19 @@
 -- class has that many rows for its longest kernels and one row for the others.
 -- One row: a kernel, copy or memset by name, on a device, in the whole recording or in a step.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device
+-- run_id, rank, device
 -- step       step in which the activities were launched (`steps.step`); null outside steps, and
 --            without `by_step`
--- class      compute, communication or copy
+-- class
 -- name       name of the kernel as recorded, or description of the copy; null for the row of all
 --            others after the first `top`
 -- names      number of different names in the row
 -- calls      number of activities
 -- total_ns   sum of the durations, ns
 -- percent    share of the device's activities by total duration, 0 to 100
--- min_ns     shortest duration, ns
+-- min_ns
 -- median_ns  median duration, ns
--- mean_ns    mean duration, ns
--- max_ns     longest duration, ns
+-- mean_ns, max_ns
 -- stddev_ns  standard deviation of the durations, ns; null for a single activity
 CREATE MACRO kernel_statistics(by_step := FALSE, top := NULL) AS TABLE
     WITH

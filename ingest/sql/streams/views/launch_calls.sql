@@ -2,11 +2,9 @@
 -- one call, no matter how many kernels it launches.
 -- One row: a call of CUDA, HIP or MTIA that launched activities on a device.
 --
--- run_id           the run
--- rank             rank of the process
--- device           number of the device
+-- run_id, rank, device
 -- launch_id        the launching call (`events.event_id`)
--- api              name of the call
+-- api
 -- start_ns         Unix time at which the call began, ns
 -- dur_ns           time that the host spent in the call, ns
 -- is_graph_launch  whether the call launches a recorded graph

@@ -4,12 +4,10 @@
 --
 -- Activities whose launch was not recorded are left out.
 --
--- run_id           the run
--- rank             rank of the process
--- device           number of the device
+-- run_id, rank, device
 -- step             step in which the calls were made (`steps.step`); null outside steps, and
 --                  without `by_step`
--- api              name of the call
+-- api
 -- launches         number of launching calls
 -- activities       number of kernels, copies and memsets that the calls launched
 -- call_ns          time that the host spent in the calls, ns

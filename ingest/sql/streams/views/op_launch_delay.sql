@@ -1,9 +1,7 @@
 -- How long each operator took to launch work, and how long the work waited to begin.
 -- One row: an operator that is the innermost cpu_op around at least one launch.
 --
--- run_id               the run
--- rank                 rank of the process
--- device               number of the device
+-- run_id, rank, device
 -- op_id                the operator (`ops.event_id`)
 -- name                 name of the operator
 -- step                 step of the operator (`steps.step`)

@@ -2,11 +2,7 @@
 -- launch counts once.
 -- One row: a time at which the length of a queue changed.
 --
--- run_id    the run
--- rank      rank of the process
--- device    number of the device
--- stream    stream on the device
--- time_ns   Unix time, ns
+-- run_id, rank, device, stream, time_ns
 -- dur_ns    time until the next change, ns; null for the last row
 -- launches  number of launches at this time
 -- length    number of launches in the queue until the next change

@@ -2,10 +2,10 @@
 -- of_device, since_ns, until_ns, bins)`, with times in Unix ns.
 -- One row: an interval in which work waited on a stream.
 --
--- bin       number of the interval, from 0
+-- bin
 -- start_ns  Unix time at the start of the interval, ns
 -- end_ns    Unix time at the end of the interval, ns
--- stream    stream on the device
+-- stream
 -- length    greatest length of the stream's queue in the interval (`queue_length.length`)
 CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH queues AS (

@@ -2,10 +2,7 @@
 -- queues at most 1,024 launches per stream; then the next launch blocks the host.
 -- One row: a stream, in the whole recording or in a step.
 --
--- run_id        the run
--- rank          rank of the process
--- device        number of the device
--- stream        stream on the device
+-- run_id, rank, device, stream
 -- step          step that the host was in at that time (`steps.step`); null outside steps, and
 --               without `by_step`
 -- launches      number of launches

@@ -1,17 +1,13 @@
 -- Idle time of each stream, even if other streams of the device were busy.
 -- One row: a gap between two activities of a stream.
 --
--- run_id            the run
--- rank              rank of the process
--- device            number of the device
--- stream            stream on the device
--- start_ns          Unix time at which the stream became idle, ns
--- dur_ns            duration of the gap, ns
--- launch_delay_ns   time from the start of the gap to the launch of the activity after it, ns;
---                   negative if it was launched before the gap; null if the launch is unknown
--- before_kernel_id  the activity before the gap (`kernels.event_id`)
--- after_kernel_id   the activity after the gap (`kernels.event_id`)
--- step              step of the activity after the gap (`steps.step`)
+-- run_id, rank, device, stream
+-- start_ns         Unix time at which the stream became idle, ns
+-- dur_ns           duration of the gap, ns
+-- launch_delay_ns  time from the start of the gap to the launch of the activity after it, ns;
+--                  negative if it was launched before the gap; null if the launch is unknown
+-- before_kernel_id, after_kernel_id
+-- step             step of the activity after the gap (`steps.step`)
 WITH reached AS (
     SELECT
         *,

@@ -6,10 +6,7 @@
 -- kernel. `other`: it was launched before, and the gap is longer, for example because it waited for
 -- another stream. `unknown`: the launch of the next activity is unknown.
 --
--- run_id     the run
--- rank       rank of the process
--- device     number of the device
--- stream     stream on the device
+-- run_id, rank, device, stream
 -- step       step of the activities after the gaps (`steps.step`); null outside steps, and without
 --            `by_step`
 -- cause      host_wait, kernel_wait, other or unknown

@@ -3,14 +3,12 @@
 -- device's first activity to its last. By step, they add up to the wall time of the step.
 -- One row: a part of the time of a device, in the whole recording or in a step.
 --
--- run_id   the run
--- rank     rank of the process
--- device   number of the device
+-- run_id, rank, device
 -- step     step (`steps.step`); null outside steps, and without `by_step`
 -- kind     compute, non_compute or idle
 -- part     compute; exposed_communication, without concurrent compute; exposed_copy, without
---          concurrent compute or communication; otherwise a cause of idle time, or `fill`,
---          as in `parts`
+--          concurrent compute or communication; otherwise a cause of idle time, or `fill`, as in
+--          `parts`
 -- ns       time of the part, ns
 -- percent  share of the device's time, 0 to 100
 CREATE MACRO temporal_breakdown(by_step := FALSE) AS TABLE

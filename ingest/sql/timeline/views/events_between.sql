@@ -6,27 +6,22 @@
 -- `shortest_ns`.
 -- One row: an event, as in `events`.
 --
--- run_id             the run
--- source_id          the input file
--- rank               rank of the process
--- event_id           the event (`events.event_id`)
--- category           kind of event, under the current name (cpu_op, kernel, cuda_runtime, …)
--- recorded_category  category as recorded in the file; if none was, `category`
--- name               name as recorded
--- pid                process; for a device event, the device
--- tid                thread; for a device event, the stream
--- start_ns           start, Unix time, ns
--- dur_ns             duration, ns
--- depth              number of host events around it on its thread; null on a device
--- parent_id          innermost host event around it (`events.event_id`)
--- self_ns            time in which it was the innermost event of its thread, ns; null on a device
--- step               innermost step that contains its start (`steps.step`). For a device activity,
---                    the step of its launch; for a `gpu_user_annotation`, the step of its
---                    annotation on the host
--- correlation        number shared by a launch and the activities that it launched
--- external_id        number shared by an operator and the activities that it launched
--- args               arguments of the event (JSON); `event` holds other recorded fields that have
---                    no column
+-- run_id, source_id, rank
+-- event_id   the event (`events.event_id`)
+-- category   kind of event, under the current name (cpu_op, kernel, cuda_runtime, …)
+-- recorded_category
+-- name       name as recorded
+-- pid        process; for a device event, the device
+-- tid        thread; for a device event, the stream
+-- start_ns   start, Unix time, ns
+-- dur_ns     duration, ns
+-- depth      number of host events around it on its thread; null on a device
+-- parent_id  innermost host event around it (`events.event_id`)
+-- self_ns    time in which it was the innermost event of its thread, ns; null on a device
+-- step       innermost step that contains its start (`steps.step`). For a device activity, the step
+--            of its launch; for a `gpu_user_annotation`, the step of its annotation on the host
+-- correlation, external_id
+-- args       arguments of the event (JSON); `event` holds other recorded fields that have no column
 CREATE MACRO events_between(run, of_rank, since_ns, until_ns, shortest_ns) AS TABLE
     WITH
     activities AS (

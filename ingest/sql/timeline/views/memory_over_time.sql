@@ -2,7 +2,7 @@
 -- until_ns, bins)`, with times in Unix ns. `of_device` is null for the host.
 -- One row: an interval with a known value.
 --
--- bin         number of the interval, from 0
+-- bin
 -- start_ns    Unix time at the start of the interval, ns
 -- end_ns      Unix time at the end of the interval, ns
 -- used_bytes  the most memory in use in the interval (`memory_timeline.used_bytes`), in any file

@@ -11,7 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import ingest
-from tests.dashboard.browser import PATIENCE_MS, exceptions
+from tests.dashboard.browser import PATIENCE_MS, STILL, exceptions
 from tests.dashboard.server import Dashboard, started
 from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
@@ -163,6 +163,7 @@ def window(chromium: Browser) -> Iterator[BrowserContext]:
     size: ViewportSize = {"width": 1400, "height": 2000}
     with chromium.new_context(viewport=size, reduced_motion="reduce") as context:
         context.set_default_timeout(PATIENCE_MS)
+        context.add_init_script(STILL)
         yield context
 
 

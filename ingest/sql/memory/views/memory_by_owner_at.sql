@@ -26,13 +26,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
 
     held AS (
         SELECT
-            moment.run_id,
-            moment.source_id,
-            moment.rank,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
-            moment.used_bytes,
+            moment.*,
             owner.level,
             owner.name,
             owner.is_known,
@@ -48,33 +42,14 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
                 AND moment.device IS NOT DISTINCT FROM owner.device
                 AND moment.ordinal >= owner.alloc_ordinal
                 AND moment.ordinal < owner.free_ordinal
-        GROUP BY
-            moment.run_id,
-            moment.source_id,
-            moment.rank,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
-            moment.used_bytes,
-            owner.level,
-            owner.name,
-            owner.is_known,
-            owner.stack_id
-        UNION ALL
+        GROUP BY ALL
+        UNION ALL BY NAME
         SELECT
-            moment.run_id,
-            moment.source_id,
-            moment.rank,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
-            moment.used_bytes,
+            moment.*,
             'category' AS level,
             event.category AS name,
             event.category IS NOT NULL AS is_known,
-            NULL AS stack_id,
-            sum(event.change_bytes) AS bytes,
-            NULL AS allocations
+            sum(event.change_bytes) AS bytes
         FROM requested_moments AS moment
         INNER JOIN memory_events AS event
             ON
@@ -84,29 +59,15 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
                 AND moment.device IS NOT DISTINCT FROM event.device
                 AND moment.ordinal >= event.ordinal
         WHERE event.origin = 'timeline'
-        GROUP BY
-            moment.run_id,
-            moment.source_id,
-            moment.rank,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
-            moment.used_bytes,
-            event.category
+        GROUP BY ALL
     ),
 
     -- Each level gets one more row, for memory that no allocation accounts for.
     with_rest AS (
-        SELECT *, FALSE AS is_rest, NULL::BOOLEAN AS is_followed FROM held
+        SELECT *, FALSE AS is_rest FROM held
         UNION ALL BY NAME
         SELECT
-            moment.run_id,
-            moment.source_id,
-            moment.rank,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
-            moment.used_bytes,
+            moment.*,
             unnest(['frame', 'stack', 'module', 'op', 'category']) AS level,
             FALSE AS is_known,
             0 AS bytes,
@@ -123,13 +84,14 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
 
     summed AS (
         SELECT
-            * EXCLUDE (name, bytes),
-            CASE
-                WHEN NOT is_rest THEN name
-                WHEN is_followed THEN before_trace()
-                ELSE '(not followed)'
-            END AS name,
-            if(is_rest, greatest(used_bytes - sum(bytes) OVER of_level, 0), bytes) AS bytes
+            * EXCLUDE (is_rest, is_followed) REPLACE (
+                CASE
+                    WHEN NOT is_rest THEN name
+                    WHEN is_followed THEN before_trace()
+                    ELSE '(not followed)'
+                END AS name,
+                if(is_rest, greatest(used_bytes - sum(bytes) OVER of_level, 0), bytes) AS bytes
+            )
         FROM with_rest
         WINDOW
             of_level AS (
@@ -138,20 +100,10 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
     )
 
     SELECT
-        run_id,
-        source_id,
-        rank,
-        device_type,
-        device,
-        ordinal,
-        level,
-        name,
-        is_known,
-        stack_id,
+        * EXCLUDE (used_bytes, bytes, allocations),
         sum(bytes)::BIGINT AS bytes,
         sum(allocations)::BIGINT AS allocations,
         100.0 * sum(bytes) / nullif(any_value(used_bytes), 0) AS percent
     FROM summed
     WHERE bytes <> 0
-    GROUP BY
-        run_id, source_id, rank, device_type, device, ordinal, level, name, is_known, stack_id;
+    GROUP BY ALL;

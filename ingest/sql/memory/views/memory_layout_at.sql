@@ -24,11 +24,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
 
     held AS (
         SELECT
-            moment.run_id,
-            moment.source_id,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
+            moment.*,
             held.address,
             held.address + held.bytes::UBIGINT AS until_address,
             held.page_bytes,
@@ -68,25 +64,17 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
 
     segments AS NOT MATERIALIZED (
         SELECT
-            run_id,
-            source_id,
-            device_type,
-            device,
-            ordinal,
+            * EXCLUDE (address, until_address, page_bytes, continues),
             min(address) AS address,
             max(until_address) AS until_address,
             min(page_bytes) AS page_bytes
         FROM numbered
-        GROUP BY run_id, source_id, device_type, device, ordinal, segment
+        GROUP BY ALL
     ),
 
     used AS (
         SELECT
-            moment.run_id,
-            moment.source_id,
-            moment.device_type,
-            moment.device,
-            moment.ordinal,
+            moment.*,
             allocation.allocation_id,
             allocation.address,
             allocation.bytes,
@@ -130,15 +118,9 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         FROM placed
         UNION ALL BY NAME
         SELECT
-            run_id,
-            source_id,
-            device_type,
-            device,
-            ordinal,
+            * EXCLUDE (segment, until_address),
             address AS segment_address,
             until_address AS segment_until,
-            page_bytes,
-            address,
             0 AS bytes
         FROM segments
     ),
@@ -167,13 +149,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             (segment_until - segment_address)::BIGINT AS segment_bytes,
             page_bytes,
             unnest([
-                struct_pack(
-                    address := address,
-                    bytes := bytes,
-                    state := state,
-                    allocation_id := allocation_id,
-                    user_frame := user_frame
-                ),
+                struct_pack(address, bytes, state, allocation_id, user_frame),
                 struct_pack(
                     address := end_address,
                     bytes := (next_address::HUGEINT - end_address)::BIGINT,
@@ -185,19 +161,6 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         FROM followed
     )
 
-    SELECT
-        run_id,
-        source_id,
-        device_type,
-        device,
-        ordinal,
-        segment_address,
-        segment_bytes,
-        page_bytes,
-        block.address,
-        block.bytes,
-        block.state,
-        block.allocation_id,
-        block.user_frame
+    SELECT * EXCLUDE (block), block.*
     FROM blocks_and_gaps
     WHERE block.bytes > 0;

@@ -190,21 +190,10 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
             min(address) AS address,
             sum(bytes)::BIGINT AS bytes,
             count(*) AS blocks,
-            if(is_single, any_value(user_frame), NULL) AS user_frame,
+            any_value(if(is_single, user_frame, NULL)) AS user_frame,
             bool_or(is_replayed) AS is_replayed
         FROM neighbours
-        GROUP BY
-            run_id,
-            source_id,
-            device_type,
-            device,
-            ordinal,
-            segment_ordinal,
-            segment_address,
-            segment_bytes,
-            merge_group,
-            is_single,
-            part
+        GROUP BY ALL
     )
 
     SELECT

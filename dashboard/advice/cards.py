@@ -165,7 +165,7 @@ def _table(query: Query, view: str, key: str) -> None:
         labels={
             "launch_idle_ns": "idle before: launch",
             "host_idle_ns": "idle before: host",
-            "bubble_ns": "idle after",
+            "idle_ns": "idle after",
         },
     )
     menu.show({key: query}, view)

@@ -99,11 +99,11 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
 def _hosts(view: View, cause: str | None) -> None:
     """Show what the host did in the gaps."""
     query = select(
-        "cause, bubble_ns, host_op, host_frame, bubbles, longest_ns",
+        "cause, idle_ns, host_op, host_frame, bubbles, longest_ns",
         "bubbles_of_steps",
         {**view.of_device(), **({"cause": cause} if cause else {})},
         arguments=(view.run, *view.steps.bounds),
-        order_by="bubble_ns DESC, bubbles DESC",
+        order_by="idle_ns DESC, bubbles DESC",
     )
     menu.heading("What the host was doing", {"hosts": query}, "bubble-hosts", files=view.files)
     tables.show(
@@ -111,7 +111,7 @@ def _hosts(view: View, cause: str | None) -> None:
         "bubble_hosts",
         key="bubble-hosts",
         hidden=["cause"] if cause else [],
-        bars=["bubble_ns"],
+        bars=["idle_ns"],
     )
 
 

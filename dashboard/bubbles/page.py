@@ -30,7 +30,7 @@ def page(view: View) -> None:
     with metrics.of_view(view):
         for first in causes.head(1).itertuples():
             share = f"{formatting.percent(first.percent)} of the idle time"
-            metrics.with_share(f"Mostly: {first.cause}", first.bubble_ns, share)
+            metrics.with_share(f"Mostly: {first.cause}", first.idle_ns, share)
     cause = _causes(view, query, causes)
     timeline.show(view)
     if not view.is_host:
@@ -54,7 +54,7 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
         frame.assign(meaning=frame["cause"].map(meanings)),
         "bubble_causes",
         key=f"causes-{view.key}",
-        bars=["bubble_ns"],
+        bars=["idle_ns"],
         colours=[colours.of(name) for name in names],
         select="single-row",
         selected=[names.index(cause)] if cause in names else [],

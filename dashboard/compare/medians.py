@@ -122,7 +122,7 @@ def introduce(pair: Pair) -> None:
             _runs(pair, pair.groups),
             "run_metrics",
             key=f"runs-{pair.key}",
-            labels={"bubble_ns": "bubble"},
+            labels={"idle_ns": "bubble"},
         )
 
 

@@ -17,7 +17,7 @@ KEY = "several_runs"
 MIN_RUNS = 3
 CHANGES = {
     "busy": ("busy_ns", "busy_change_ns", formatting.duration),
-    "idle": ("bubble_ns", "bubble_change_ns", formatting.duration),
+    "idle": ("idle_ns", "idle_change_ns", formatting.duration),
     "peak memory": ("peak_bytes", "peak_change", formatting.size),
 }
 

@@ -66,7 +66,7 @@ def side_by_side(frame: pd.DataFrame, runs: Sequence[str]) -> pd.DataFrame:
 
 def _metrics(runs: Sequence[str]) -> None:
     query = select(
-        "run_id, span_ns, busy_ns, bubble_ns, bubble_percent, activities",
+        "run_id, span_ns, busy_ns, idle_ns, idle_percent, activities",
         "run_overview",
         {"run_id": runs},
         order_by="run_id",
@@ -74,7 +74,7 @@ def _metrics(runs: Sequence[str]) -> None:
     frame = data.rows(query)
     menu.heading("The runs", {"runs": query}, "runs")
     tables.show(
-        frame, "run_overview", key="compared", labels={"run_id": "run"}, bars=["bubble_percent"]
+        frame, "run_overview", key="compared", labels={"run_id": "run"}, bars=["idle_percent"]
     )
     without = [formatting.literal(run) for run in frame["run_id"][frame["activities"] == 0]]
     if without:

@@ -14,9 +14,9 @@ from dashboard.widgets.view import View
 
 EXAMPLES = {
     "Runs with the most idle time": """\
-SELECT run_id, device_name, span_ns / 1e6 AS span_ms, bubble_percent
+SELECT run_id, device_name, span_ns / 1e6 AS span_ms, idle_percent
 FROM run_overview
-ORDER BY bubble_percent DESC NULLS LAST""",
+ORDER BY idle_percent DESC NULLS LAST""",
     "Kernels with the most time, in all runs": """\
 SELECT name, count(DISTINCT run_id) AS runs, sum(calls) AS calls, sum(device_ns) / 1e6 AS ms
 FROM kernel_ranking

@@ -55,8 +55,8 @@ KINDS = {
         (
             "waits",
             "wait, copy, wait_frame",
-            "sum(bubble_ns)::BIGINT AS bubble_ns, sum(bubbles)::BIGINT AS bubbles",
-            "bubble_ns DESC, wait, wait_frame",
+            "sum(idle_ns)::BIGINT AS idle_ns, sum(bubbles)::BIGINT AS bubbles",
+            "idle_ns DESC, wait, wait_frame",
         ),
     ),
     "dataloader": Kind("Idle: loading data", "loading data", "dataloader"),

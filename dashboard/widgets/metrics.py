@@ -56,7 +56,7 @@ def busy_and_idle(row: Any, is_host: bool) -> None:
     busy = ("Host busy", "host_busy") if is_host else ("Device busy", "busy")
     with_share(busy[0], row.busy_ns, share(row.busy_ns, row.wall_ns), HELP[busy[1]])
     idle = HELP["host_idle" if is_host else "idle"]
-    with_share("Idle", row.bubble_ns, share(row.bubble_ns, row.wall_ns), idle)
+    with_share("Idle", row.idle_ns, share(row.idle_ns, row.wall_ns), idle)
     if row.fill_ns:
         filled = share(row.fill_ns, row.wall_ns)
         with_share("Pipeline fill", row.fill_ns, filled, HELP["fill"])
@@ -103,8 +103,8 @@ def times(row: Any, devices: int = 1) -> None:
     mean = "" if devices == 1 else f" (mean of {devices} devices)"
     st.metric(f"Span{mean}", formatting.duration(row.span_ns), help=HELP["span"])
     st.metric(f"Device busy{mean}", formatting.duration(row.busy_ns), help=HELP["busy"])
-    idle = f"{formatting.percent(row.bubble_percent)} of the span"
-    with_share(f"Idle{mean}", row.bubble_ns, idle, HELP["idle"])
+    idle = f"{formatting.percent(row.idle_percent)} of the span"
+    with_share(f"Idle{mean}", row.idle_ns, idle, HELP["idle"])
 
 
 def share(ns: float, wall_ns: float) -> str:

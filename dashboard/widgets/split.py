@@ -77,8 +77,8 @@ def causes(view: View) -> Query:
     The columns are the same as in `bubble_causes`. The causes in a step add up to its idle time. In
     a whole recording with a device, complete gaps count.
     """
-    columns = "cause, percent, bubble_ns, bubbles"
-    order = "bubble_ns DESC, cause"
+    columns = "cause, percent, idle_ns, bubbles"
+    order = "idle_ns DESC, cause"
     if view.steps.is_whole and not view.is_host:
         return select(columns, "bubble_causes", view.where(), order_by=order)
     return select(

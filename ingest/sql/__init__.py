@@ -33,9 +33,10 @@ from ingest.sql.order import Node, OrderError, definitions_of_run, in_order, nod
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
-from ingest.sql.versions import digest, logic_version, schema_version, table_columns
+from ingest.sql.versions import EARLIER_NAMES, digest, logic_version, schema_version, table_columns
 
 __all__ = [
+    "EARLIER_NAMES",
     "TOPICS",
     "Condition",
     "Documentation",

@@ -14,6 +14,12 @@ from ingest.sql.order import Node, as_json, derive, generated, nodes
 
 # The Python packages that turn files into tables.
 PACKAGES = ("formats", "inputs", "pipeline", "redaction")
+# Columns of tables that had another name in earlier versions: table → column → earlier name.
+EARLIER_NAMES = {
+    "device_time": {"idle_ns": "bubble_ns"},
+    "run_metrics": {"idle_ns": "bubble_ns"},
+    "run_overview": {"idle_ns": "bubble_ns", "idle_percent": "bubble_percent"},
+}
 
 
 def digest(texts: Iterable[str]) -> str:

@@ -154,7 +154,7 @@ def exact(trace: Trace, output: dict[str, Any]) -> Comparison:
     return trace.compared(
         "time of the device, from the file",
         [output],
-        f"""SELECT activities AS gpu_events, span_ns, busy_ns, bubble_ns AS idle_ns,
+        f"""SELECT activities AS gpu_events, span_ns, busy_ns, idle_ns,
             compute_ns AS noncomm_kernel_union_ns, communication_ns AS comm_union_ns,
             communication_ns - exposed_communication_ns AS overlap_ns,
             (SELECT sum(dur_ns) FROM kernels WHERE run_id = '{trace.run}') AS sum_dur_ns

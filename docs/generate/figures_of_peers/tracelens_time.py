@@ -47,7 +47,7 @@ TIMES = """WITH gaps AS (
 ),
 times AS (
     SELECT compute_ns AS computation_time, exposed_communication_ns AS exposed_comm_time,
-        exposed_copy_ns AS exposed_memcpy_time, busy_ns AS busy_time, bubble_ns AS idle_time,
+        exposed_copy_ns AS exposed_memcpy_time, busy_ns AS busy_time, idle_ns AS idle_time,
         micro_idle_time, macro_idle_time, span_ns AS total_time,
         communication_ns AS total_comm_time, memcpy_ns AS total_memcpy_time
     FROM device_time INNER JOIN gaps USING (run_id) WHERE run_id = '{run}'

@@ -9,7 +9,7 @@ import duckdb
 
 from ingest import sql
 from ingest.store.derived.index import INDEX, relation_rows
-from ingest.store.derived.tables import Columns, columns_of, table_rows
+from ingest.store.derived.tables import Columns, columns_of, our_columns, table_rows
 from ingest.store.files.places import PREFIX, RUNS
 
 CATALOG = "catalog.duckdb"
@@ -132,7 +132,7 @@ def create_file_macros(connection: duckdb.DuckDBPyConnection) -> None:
 
 @cache
 def _of_empty_store() -> dict[str, str]:
-    return Catalog(Path(), {sql.schema_version(): sql.table_columns()})._queries()
+    return Catalog(Path(), {sql.schema_version(): our_columns()})._queries()
 
 
 @cache

@@ -8,23 +8,34 @@ import duckdb
 from ingest import sql
 from ingest.store.files.places import empty_directory
 
-Columns = Mapping[str, Mapping[str, str]]
+Columns = Mapping[str, Mapping[str, str]]  # table → column → its name in the files
+
+
+def our_columns() -> Columns:
+    """Return the columns of the tables of this version."""
+    return {table: {name: name for name in kinds} for table, kinds in sql.table_columns().items()}
 
 
 def columns_of(store: Path, version: str) -> Columns | None:
     """Return the columns of each table that this version of tracehouse can read in runs of another.
 
-    Return None if it cannot read those runs: a column has another type, or a column or table seems
-    to have been renamed, because one is unknown while another is missing, or that version's empty
-    tables cannot be read.
+    Columns of earlier names count under their names of today (`sql.EARLIER_NAMES`). Return None if
+    it cannot read those runs: a column has another type, or a column or table seems to have been
+    renamed, because one is unknown while another is missing, or that version's empty tables cannot
+    be read.
     """
     ours = sql.table_columns()
     if version == sql.schema_version():
-        return ours
+        return our_columns()
     try:
-        theirs = _columns(empty_directory(store, version))
+        in_files = _columns(empty_directory(store, version))
     except duckdb.Error:
         return None
+    sources = {table: _sources(table, kinds) for table, kinds in in_files.items()}
+    theirs = {
+        table: {name: in_files[table][source] for name, source in named.items()}
+        for table, named in sources.items()
+    }
     if not theirs or _renamed(ours, theirs):
         return None
     for table in ours.keys() & theirs.keys():
@@ -33,7 +44,7 @@ def columns_of(store: Path, version: str) -> Columns | None:
         if changed or _renamed(ours[table], theirs[table]):
             return None
     return {
-        table: {name: kind for name, kind in ours[table].items() if name in theirs[table]}
+        table: {name: sources[table][name] for name in ours[table] if name in theirs[table]}
         for table in ours
         if table in theirs
     }
@@ -45,11 +56,22 @@ def table_rows(table: str, version: str, columns: Columns, files: str) -> str:
     `files` is a SQL expression: a pattern, or a list of patterns. Columns that the version lacks
     are left out.
     """
-    listed = "* EXCLUDE (run_id)" if version == sql.schema_version() else ", ".join(columns[table])
+    listed = "* EXCLUDE (run_id)"
+    if version != sql.schema_version():
+        listed = ", ".join(
+            name if name == source else f"{source} AS {name}"
+            for name, source in columns[table].items()
+        )
     return (
         f"SELECT run_id, {listed} FROM read_parquet({files}, hive_partitioning = true, "
         "hive_types = {'run_id': VARCHAR})"
     )
+
+
+def _sources(table: str, in_files: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of today of a table's columns, each with its name in the files."""
+    today = {earlier: name for name, earlier in sql.EARLIER_NAMES.get(table, {}).items()}
+    return {today.get(name, name): name for name in in_files}
 
 
 def _renamed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:

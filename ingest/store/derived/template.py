@@ -12,6 +12,7 @@ from ingest.cache import cached
 from ingest.store.derived.catalog import CATALOG, Catalog, create_file_macros, create_path
 from ingest.store.derived.index import INDEX, index_version
 from ingest.store.derived.indexing import write_index
+from ingest.store.derived.tables import our_columns
 from ingest.store.files.listing import Listing
 from ingest.store.files.manifest import write_files
 from ingest.store.files.places import EMPTY, empty_directory
@@ -45,7 +46,7 @@ def _version() -> str:
 
 def _empty_catalog() -> Catalog:
     """Return the catalog of an empty store without a path."""
-    return Catalog(Path(), {sql.schema_version(): sql.table_columns()})
+    return Catalog(Path(), {sql.schema_version(): our_columns()})
 
 
 def _write_empty_tables(directory: Path) -> None:

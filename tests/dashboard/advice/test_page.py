@@ -70,7 +70,7 @@ def test_other_checks_are_listed(app, shown_store, run_of):
 def test_all_shares_are_of_the_wall_time_of_a_step(opened, shown_store, run_of, advice_of):
     with ingest.connect(shown_store) as connection:
         ((wall, bubble),) = connection.execute(
-            "SELECT wall_ns, bubble_ns FROM run_metrics WHERE run_id = ?", [run_of(WORKERS0)]
+            "SELECT wall_ns, idle_ns FROM run_metrics WHERE run_id = ?", [run_of(WORKERS0)]
         ).fetchall()
     page = opened(shown_store, "advice", run=run_of(WORKERS0))
     (idle,) = (metric for metric in page.metric if metric.label == "Idle")

@@ -27,7 +27,7 @@ def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):
     page.selectbox(key="of").select(host).run()
     assert "no device" in texts(page)
     assert {m.label: m.value for m in page.metric}["Idle"] == "40.0 µs"
-    assert table_with(page, "cause")[["cause", "bubble_ns"]].values.tolist() == [["host", 40_000]]
+    assert table_with(page, "cause")[["cause", "idle_ns"]].values.tolist() == [["host", 40_000]]
     drawn = boxes(*lanes(page))[["lane", "name", "text"]].values.tolist()
     assert sorted(row[1:] for row in drawn if row[0] != "idle") == [
         ["a", "compute: 10.0 µs at 0.00000 ms"],
@@ -49,7 +49,7 @@ def test_a_step_shows_only_its_gaps(app, shown_store, run_of):
             "SELECT wall_ns FROM step_metrics WHERE run_id = $1 AND step = 9", [run]
         ).fetchone()
     found, gaps, *_ = tables(page)
-    rows = found[["cause", "bubble_ns", "bubbles"]].itertuples(index=False, name=None)
+    rows = found[["cause", "idle_ns", "bubbles"]].itertuples(index=False, name=None)
     assert list(rows) == causes
     assert len(gaps) == min(200, sum(count for *_, count in causes))
     assert f"**Step 9**: {formatting.duration(length_ns)}" in texts(page)
@@ -67,7 +67,7 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(opened, shown_store, run_o
         ).fetchone()
     page = opened(shown_store, "bubbles", run=run)
     causes = tables(page)[0]
-    assert whole_ns < causes["bubble_ns"].sum() == idle_ns
+    assert whole_ns < causes["idle_ns"].sum() == idle_ns
     assert causes["bubbles"].sum() == gaps
     assert {m.label: m.value for m in page.metric}["Idle"] == formatting.duration(idle_ns)
     assert "the totals can differ" in texts(page)
@@ -75,7 +75,7 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(opened, shown_store, run_o
     assert split[["rank", "device"]].values.tolist() == [[0, 0], [1, 1]]
     for parts in split["parts"]:
         assert sum(percent for percent, *_ in parts) == pytest.approx(100)
-    longest = formatting.duration(causes["bubble_ns"].iloc[0])
+    longest = formatting.duration(causes["idle_ns"].iloc[0])
     part_texts = [text for *_, text in split["parts"].iloc[1]]
     assert [text for text in part_texts if text.startswith(f"idle: host: {longest}, ")]
     (heading,) = (each["heading"] for each in table_columns(page, -1) if each["name"] == "parts")

@@ -12,13 +12,13 @@ import pytest
 
 import ingest
 from ingest import sql
-from tests.builders.events import Event
+from tests.builders.events import Event, kernel
 from tests.command import Command
 from tests.conftest import Traces
 from tests.stores import is_at_rest
 
-# A store that the last tracehouse without versions wrote, without the columns that this version has
-# renamed or removed. It ran in the parent directory of
+# A store that the last tracehouse without versions wrote. It lacks columns that later versions
+# removed, or renamed without an entry in `sql.EARLIER_NAMES`. It ran in the parent directory of
 # `traces/`. It has two runs: `first` with tag a=b, and `mi300_torch_compile_triton` with mode
 # `compiled`.
 BEFORE_VERSIONS = Path(__file__).parent / "data" / "before_versions.tar.xz"
@@ -177,6 +177,27 @@ def test_columns_that_a_version_lacks_are_null(
     connection.close()
     ingest.Store(copied.path)
     assert not (copied.path / "runs" / OTHER).exists()
+
+
+def test_columns_with_an_earlier_name_are_read(traces: Traces, command: Command) -> None:
+    def rows() -> list[tuple[object, ...]]:
+        with ingest.connect(traces.store.path) as connection:
+            return connection.execute(
+                "SELECT run.idle_ns, span.idle_ns, span.idle_percent, device.idle_ns "
+                "FROM run_metrics AS run JOIN run_overview AS span USING (run_id) "
+                "JOIN device_time AS device USING (run_id)"
+            ).fetchall()
+
+    traces.add([kernel("a", 0, 10), kernel("b", 30, 10)], "other")
+    assert rows() == [(20_000, 20_000, 50.0, 20_000)]
+    renamed = {
+        table: f"* RENAME ({', '.join(f'{name} AS {earlier}' for name, earlier in names.items())})"
+        for table, names in sql.EARLIER_NAMES.items()
+    }
+    change_to_another_version(traces.store, renamed)
+    assert rows() == [(20_000, 20_000, 50.0, 20_000)]
+    assert command("upgrade", store=traces.store.path).code == 0
+    assert rows() == [(20_000, 20_000, 50.0, 20_000)]
 
 
 def test_a_connection_sees_no_run_of_a_version_that_came_later(copied: ingest.Store) -> None:

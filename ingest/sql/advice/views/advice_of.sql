@@ -72,7 +72,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                         WHEN metrics.measure = 'host'
                             THEN least(
                                 greatest(total.work_ns - total.idle_ns, 0),
-                                metrics.wall_ns - metrics.bubble_ns
+                                metrics.wall_ns - metrics.idle_ns
                             )
                     END
             END AS saved_ns,

@@ -6,7 +6,7 @@
 -- start_ns                  Unix time at which the first activity began, ns
 -- span_ns                   time from the start of the first activity to the end of the last, ns
 -- busy_ns                   time with any activity on any stream, ns
--- bubble_ns                 time without activities: `span_ns` minus `busy_ns`, ns
+-- idle_ns                   time without activities: `span_ns` minus `busy_ns`, ns
 -- bubbles
 -- activities                number of kernels, memory copies and memory sets
 -- compute_ns                time with a compute kernel, ns
@@ -44,7 +44,7 @@ SELECT
     start_ns,
     span_ns,
     busy_ns,
-    span_ns - busy_ns AS bubble_ns,
+    span_ns - busy_ns AS idle_ns,
     bubbles,
     activities,
     compute_ns,

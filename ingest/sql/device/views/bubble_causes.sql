@@ -2,17 +2,17 @@
 -- One row: a cause of idle time on one device of one rank of a run.
 --
 -- run_id, rank, device
--- cause      cause of idle time, as in `bubbles`
+-- cause    cause of idle time, as in `bubbles`
 -- bubbles
--- bubble_ns  sum of the durations of the gaps, ns
--- percent    share of the device's idle time, 0 to 100
+-- idle_ns  sum of the durations of the gaps, ns
+-- percent  share of the device's idle time, 0 to 100
 SELECT
     run_id,
     rank,
     device,
     cause,
     count(*) AS bubbles,
-    sum(dur_ns)::BIGINT AS bubble_ns,
+    sum(dur_ns)::BIGINT AS idle_ns,
     100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER in_device, 0) AS percent
 FROM bubbles
 WHERE NOT is_edge

@@ -3,10 +3,10 @@
 -- Start here: Why was the device idle, and what did the host do meanwhile?
 --
 -- run_id, rank, device
--- cause      cause of idle time, as in `bubbles`
+-- cause    cause of idle time, as in `bubbles`
 -- host_op, host_frame, bubbles
--- bubble_ns  sum of the durations of the gaps, ns
--- percent    share of the device's idle time, 0 to 100
+-- idle_ns  sum of the durations of the gaps, ns
+-- percent  share of the device's idle time, 0 to 100
 -- longest_ns
 SELECT
     run_id,
@@ -16,7 +16,7 @@ SELECT
     host_op,
     host_frame,
     count(*) AS bubbles,
-    sum(dur_ns)::BIGINT AS bubble_ns,
+    sum(dur_ns)::BIGINT AS idle_ns,
     100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER in_device, 0) AS percent,
     max(dur_ns) AS longest_ns
 FROM bubbles

@@ -5,9 +5,9 @@
 -- One row: a host operator and a Python frame during gaps of one cause, on one device of one rank.
 --
 -- rank, device
--- cause      cause of idle time, as in `bubbles`
+-- cause    cause of idle time, as in `bubbles`
 -- host_op, host_frame, bubbles
--- bubble_ns  sum of the durations of the gaps, ns
+-- idle_ns  sum of the durations of the gaps, ns
 -- longest_ns
 CREATE MACRO bubbles_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
@@ -17,7 +17,7 @@ CREATE MACRO bubbles_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         gap.host_op,
         gap.host_frame,
         count(*) AS bubbles,
-        sum(gap.dur_ns)::BIGINT AS bubble_ns,
+        sum(gap.dur_ns)::BIGINT AS idle_ns,
         max(gap.dur_ns) AS longest_ns
     FROM measured_bubbles AS gap
     WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)

@@ -8,7 +8,7 @@
 -- percent  share of the device's span, 0 to 100; null if the span is 0
 WITH parts AS (
     UNPIVOT device_time
-    ON compute_ns, exposed_communication_ns, exposed_copy_ns, bubble_ns
+    ON compute_ns, exposed_communication_ns, exposed_copy_ns, idle_ns
     INTO NAME part VALUE part_ns
 )
 

@@ -36,7 +36,7 @@
 --                           the last one's end, or to the end of the work that they launched,
 --                           including the time between steps, divided by the number of steps
 -- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 idle time, ns: wall minus busy
+-- idle_ns                   idle time, ns: wall minus busy
 -- compute_ns, communication_ns, copy_ns, compiled_code_ns, overlap_ns
 -- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns
@@ -109,7 +109,7 @@ times AS (
         parts.device,
         sum(parts.ns) AS wall_ns,
         sum(parts.ns) FILTER (WHERE NOT parts.is_idle) AS busy_ns,
-        sum(parts.ns) FILTER (WHERE parts.is_idle) AS bubble_ns,
+        sum(parts.ns) FILTER (WHERE parts.is_idle) AS idle_ns,
         sum(parts.ns) FILTER (WHERE parts.part = 'compute') AS compute_ns,
         sum(parts.ns) FILTER (WHERE parts.part = 'communication') AS communication_ns,
         sum(parts.ns) FILTER (WHERE parts.part = 'copy') AS copy_ns,

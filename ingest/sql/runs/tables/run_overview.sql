@@ -5,22 +5,22 @@
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
 -- run_id
--- name            name of the run
+-- name          name of the run
 -- model, mode, device_name
--- started_at      when the profile began, UTC
+-- started_at    when the profile began, UTC
 -- ingested_at, tags, sources, problems, ranks
--- events          number of complete events
+-- events        number of complete events
 -- devices
--- activities      number of kernels, copies and memsets
--- span_ns         time from a device's first activity to its last, ns: mean over the devices of all
---                 ranks; null without a device
--- busy_ns         busy time in the span, ns: mean over the devices of all ranks; null without a
---                 device
--- bubble_ns       idle time in the span, ns; null without a device
--- bubble_percent  idle time as a share of the span, 0 to 100; null without a device
--- peak_bytes      the most memory in use on a device at a time, bytes; null if not recorded
--- compilations    number of torch.compile compilations in the measured time; null if not known
--- recompiles      number of recompilations in the measured time; null if not known
+-- activities    number of kernels, copies and memsets
+-- span_ns       time from a device's first activity to its last, ns: mean over the devices of all
+--               ranks; null without a device
+-- busy_ns       busy time in the span, ns: mean over the devices of all ranks; null without a
+--               device
+-- idle_ns       idle time in the span, ns; null without a device
+-- idle_percent  idle time as a share of the span, 0 to 100; null without a device
+-- peak_bytes    the most memory in use on a device at a time, bytes; null if not recorded
+-- compilations  number of torch.compile compilations in the measured time; null if not known
+-- recompiles    number of recompilations in the measured time; null if not known
 WITH
 files AS (
     SELECT
@@ -37,7 +37,7 @@ devices AS (
         coalesce(sum(activities), 0)::BIGINT AS activities,
         sum(span)::BIGINT // nullif(count(*), 0) AS span_ns,
         sum(busy)::BIGINT // nullif(count(*), 0) AS busy_ns,
-        span_ns - busy_ns AS bubble_ns
+        span_ns - busy_ns AS idle_ns
     FROM (
         SELECT sum(span_ns) AS span, sum(busy_ns) AS busy, sum(activities) AS activities
         FROM device_time
@@ -67,7 +67,7 @@ SELECT
     runs.tags,
     files.*,
     devices.*,
-    100.0 * devices.bubble_ns / nullif(devices.span_ns, 0) AS bubble_percent,
+    100.0 * devices.idle_ns / nullif(devices.span_ns, 0) AS idle_percent,
     memory.peak_bytes,
     compiled.*
 FROM runs

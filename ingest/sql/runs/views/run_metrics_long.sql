@@ -56,7 +56,7 @@ listed AS (
             { 'metric': 'min_wall', 'unit': 'ns', 'value': metrics.min_wall_ns },
             { 'metric': 'max_wall', 'unit': 'ns', 'value': metrics.max_wall_ns },
             { 'metric': 'busy', 'unit': 'ns', 'value': metrics.busy_ns },
-            { 'metric': 'bubble', 'unit': 'ns', 'value': metrics.bubble_ns },
+            { 'metric': 'bubble', 'unit': 'ns', 'value': metrics.idle_ns },
             {
                 'metric': 'exposed_communication',
                 'unit': 'ns',

@@ -12,7 +12,7 @@
 --                           of the work that they launched if that is later, ns
 -- fill_ns                   time that fills the pipeline, as in `step_parts`, ns
 -- busy_ns                   union of the activities over all streams or threads, ns
--- bubble_ns                 idle time, ns
+-- idle_ns                   idle time, ns
 -- compute_ns, communication_ns, copy_ns, compiled_code_ns, overlap_ns
 -- exposed_communication_ns  communication time while no compute kernel ran, ns; null for a host
 -- exposed_copy_ns
@@ -30,7 +30,7 @@ times AS (
         sum(parts.ns)::BIGINT AS wall_ns,
         coalesce(sum(parts.ns) FILTER (WHERE part = 'fill'), 0)::BIGINT AS fill_ns,
         (sum(parts.ns) FILTER (WHERE NOT is_idle))::BIGINT AS busy_ns,
-        (sum(parts.ns) FILTER (WHERE is_idle))::BIGINT AS bubble_ns,
+        (sum(parts.ns) FILTER (WHERE is_idle))::BIGINT AS idle_ns,
         (sum(parts.ns) FILTER (WHERE part = 'compute'))::BIGINT AS compute_ns,
         (sum(parts.ns) FILTER (WHERE part = 'communication'))::BIGINT AS communication_ns,
         (sum(parts.ns) FILTER (WHERE part = 'copy'))::BIGINT AS copy_ns,

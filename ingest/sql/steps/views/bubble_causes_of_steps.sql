@@ -1,6 +1,6 @@
 -- Idle time by cause in a range of steps: `bubble_causes_of_steps(run, from_step, to_step)`. Both
 -- bounds are included. A null bound leaves the range open on that side; if both are null, it covers
--- the whole measured time. The times add up to `bubble_ns` of `metrics_of_steps`.
+-- the whole measured time. The times add up to `idle_ns` of `metrics_of_steps`.
 -- One row: a cause of idle time in these steps, on a device of a rank; in a run without a device,
 -- on the rank's host.
 --
@@ -8,11 +8,11 @@
 -- gaps in `bubbles` can therefore add up to a different time.
 --
 -- rank, device
--- cause      cause of the idle time, as in `bubbles`
--- bubbles    number of gaps that were ended by activities of these steps; null if the host is
---            measured
--- bubble_ns  idle time of the cause, ns
--- percent    share of the idle time of these steps, 0 to 100
+-- cause    cause of the idle time, as in `bubbles`
+-- bubbles  number of gaps that were ended by activities of these steps; null if the host is
+--          measured
+-- idle_ns  idle time of the cause, ns
+-- percent  share of the idle time of these steps, 0 to 100
 CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     lost AS (
@@ -43,7 +43,7 @@ CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS 
         lost.device,
         lost.cause,
         CASE WHEN measures.measure = 'device' THEN coalesce(gaps.bubbles, 0) END AS bubbles,
-        lost.ns::BIGINT AS bubble_ns,
+        lost.ns::BIGINT AS idle_ns,
         -- Also partition by run, for DuckDB clients without the settings of `ingest.connect`: see
         -- `catalog.UNSOUND`.
         100.0 * lost.ns

@@ -14,7 +14,7 @@
 -- wall_ns          wall time of these steps: the sum of their parts, ns
 -- fill_ns          part of the wall time that fills the pipeline, as in `step_parts`, ns
 -- busy_ns          time with an activity on any stream, or on a host on any thread, ns
--- bubble_ns        idle time, ns
+-- idle_ns          idle time, ns
 -- communication_ns, copy_ns, exposed_communication_ns
 -- exposed_copy_ns  copies while neither compute nor communication ran, ns; null for a host
 -- bubbles
@@ -59,7 +59,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             sum(found.ns)::BIGINT AS wall_ns,
             coalesce(sum(found.ns) FILTER (WHERE found.part = 'fill'), 0)::BIGINT AS fill_ns,
             sum(found.ns) FILTER (WHERE NOT found.is_idle)::BIGINT AS busy_ns,
-            sum(found.ns) FILTER (WHERE found.is_idle)::BIGINT AS bubble_ns,
+            sum(found.ns) FILTER (WHERE found.is_idle)::BIGINT AS idle_ns,
             sum(found.ns) FILTER (WHERE found.part = 'communication')::BIGINT AS communication_ns,
             sum(found.ns) FILTER (WHERE found.part = 'copy')::BIGINT AS copy_ns
         FROM step_parts AS found

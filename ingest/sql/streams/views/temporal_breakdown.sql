@@ -18,7 +18,7 @@ CREATE MACRO temporal_breakdown(by_step := FALSE) AS TABLE
         FROM device_split
         WHERE part <> 'bubble'
         UNION ALL
-        SELECT run_id, rank, device, NULL AS step, cause AS part, bubble_ns AS ns
+        SELECT run_id, rank, device, NULL AS step, cause AS part, idle_ns AS ns
         FROM bubble_causes
     ),
 

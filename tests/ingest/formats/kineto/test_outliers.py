@@ -21,7 +21,7 @@ def test_events_hours_away_from_the_others_have_no_time(ranks: Ranks) -> None:
         assert source.complete == 3
         reason = "complete event without a valid ts"
         assert source.other == ({reason: len(events)} if events else {})
-    found = ranks.rows("SELECT rank, span_ns, busy_ns, bubble_ns FROM device_time")
+    found = ranks.rows("SELECT rank, span_ns, busy_ns, idle_ns FROM device_time")
     assert found == [[(120_000, 100_000, 20_000)]] * 4
     kept = ranks.rows("SELECT rank, name, time_ns, event FROM other_events ORDER BY event_id")
     for rows, events in zip(kept, outliers, strict=True):

@@ -153,7 +153,7 @@ DOUBLE_COUNTED = """
         ON found.run_id = metrics.run_id AND found.rank = metrics.rank
         AND found.device IS NOT DISTINCT FROM metrics.device
     GROUP BY ALL
-    HAVING sum(found.idle_ns) > any_value(metrics.bubble_ns)
+    HAVING sum(found.idle_ns) > any_value(metrics.idle_ns)
         OR bool_or(found.idle_ns > found.bound_ns)
 """
 
@@ -170,7 +170,7 @@ def test_idle_time_counts_in_one_kind_of_advice_only(small: Relations) -> None:
     }
     assert (
         small.sql(f"SELECT sum(idle_ns) FROM advice_checks WHERE {ours}").fetchall()
-        == small.sql(f"SELECT bubble_ns FROM run_metrics WHERE {ours}").fetchall()
+        == small.sql(f"SELECT idle_ns FROM run_metrics WHERE {ours}").fetchall()
     )
     assert small.sql(DOUBLE_COUNTED).fetchall() == []
 
@@ -179,7 +179,7 @@ def test_a_wait_is_named_by_the_operator_and_the_line_that_waited(
     small: Relations,
 ) -> None:
     assert small.sql(
-        "SELECT wait, wait_frame, copy, bubbles, bubble_ns FROM waits WHERE run_id = 'one step'"
+        "SELECT wait, wait_frame, copy, bubbles, idle_ns FROM waits WHERE run_id = 'one step'"
     ).fetchall() == [
         ("aten::item", "train.py(7): step", "Memcpy DtoH (Device -> Pageable)", 1, 120_000)
     ]
@@ -771,8 +771,8 @@ def test_no_idle_time_of_a_real_run_counts_twice(real: duckdb.DuckDBPyConnection
 
 def test_waits_of_a_real_run_are_those_of_its_source(real: duckdb.DuckDBPyConnection) -> None:
     found = real.sql(
-        "SELECT wait, wait_frame, bubble_ns FROM waits INNER JOIN runs USING (run_id) "
-        "WHERE name LIKE 'h100_qwen%' ORDER BY bubble_ns DESC"
+        "SELECT wait, wait_frame, idle_ns FROM waits INNER JOIN runs USING (run_id) "
+        "WHERE name LIKE 'h100_qwen%' ORDER BY idle_ns DESC"
     ).fetchall()
     assert found == [
         ("cudaDeviceSynchronize", "torch/cuda/__init__.py(975): synchronize", 290_943),
@@ -811,7 +811,7 @@ def test_bubbles_add_up_to_the_totals_of_the_run(real: duckdb.DuckDBPyConnection
             ) AS found USING (run_id, rank, device)
             WHERE totals.measure = 'device'
             AND (
-                totals.fill_ns + totals.bubble_ns <> coalesce(found.idle_ns, 0)
+                totals.fill_ns + totals.idle_ns <> coalesce(found.idle_ns, 0)
                 OR totals.bubbles <> coalesce(found.bubbles, 0)
             )
             """

@@ -83,7 +83,7 @@ def test_bubbles_add_up_to_the_idle_time_of_every_device(
     devices = store_of_samples.sql(
         """
         SELECT
-            span_ns, busy_ns, bubble_ns, bubbles,
+            span_ns, busy_ns, idle_ns, bubbles,
             coalesce(sum(gap.dur_ns), 0)::BIGINT AS gaps_ns, count(gap.dur_ns) AS gaps,
             coalesce(min(gap.dur_ns), 1) AS shortest_ns
         FROM device_time LEFT JOIN (FROM bubbles WHERE NOT is_edge) AS gap

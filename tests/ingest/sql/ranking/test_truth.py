@@ -71,14 +71,14 @@ def test_metrics_are_exact(
 
     devices = rows(
         """
-        SELECT device, activities, sum_ns, span_ns, busy_ns, bubble_ns, bubbles FROM device_time
+        SELECT device, activities, sum_ns, span_ns, busy_ns, idle_ns, bubbles FROM device_time
         JOIN (
             SELECT run_id, device, sum(dur_ns)::BIGINT AS sum_ns FROM kernels GROUP BY ALL
         ) USING (run_id, device)
         WHERE run_id = :run
         """
     )
-    keys = ("activities", "sum_ns", "span_ns", "busy_ns", "bubble_ns", "gaps")
+    keys = ("activities", "sum_ns", "span_ns", "busy_ns", "idle_ns", "gaps")
     assert {str(d): dict(zip(keys, r, strict=True)) for d, *r in devices} == expected["devices"]
     kernels = rows(
         """
@@ -106,19 +106,19 @@ def test_rankings_lose_no_device_time(store_of_samples: duckdb.DuckDBPyConnectio
         WITH ranked AS (
             SELECT run_id, level, sum(calls) FILTER (WHERE name <> 'bubble') AS activities,
                 sum(device_ns) FILTER (WHERE name <> 'bubble') AS device_ns,
-                sum(device_ns) FILTER (WHERE name = 'bubble') AS bubble_ns
+                sum(device_ns) FILTER (WHERE name = 'bubble') AS idle_ns
             FROM ranking GROUP BY ALL
         ),
         whole AS (
             SELECT run_id, count(*) AS activities, sum(dur_ns) AS device_ns FROM kernels GROUP BY 1
         ),
         idle AS (
-            SELECT run_id, sum(bubble_ns) AS bubble_ns FROM run_totals
+            SELECT run_id, sum(idle_ns) AS idle_ns FROM run_totals
             WHERE measure = 'device' GROUP BY 1
         )
         SELECT * FROM ranked JOIN whole USING (run_id) JOIN idle USING (run_id)
         WHERE ranked.activities <> whole.activities OR ranked.device_ns <> whole.device_ns
-            OR ranked.bubble_ns <> idle.bubble_ns
+            OR ranked.idle_ns <> idle.idle_ns
         """
     ).fetchall()
     assert wrong == []

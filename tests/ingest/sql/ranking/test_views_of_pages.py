@@ -69,7 +69,7 @@ def test_occupancy_over_time_adds_up_to_the_split(store, bins):
         )
         causes = rows(
             store,
-            f"SELECT cause, bubble_ns FROM bubble_causes WHERE run_id = '{run}' AND rank = {rank}",
+            f"SELECT cause, idle_ns FROM bubble_causes WHERE run_id = '{run}' AND rank = {rank}",
         )
         assert occupancy == {part: ns for part, ns in split + causes if ns}
 
@@ -145,7 +145,7 @@ def test_launch_shapes_cover_every_activity(store):
 
 
 def test_bubble_hosts_cover_every_gap(store):
-    assert rows(store, "SELECT sum(bubble_ns), sum(bubbles) FROM bubble_hosts") == rows(
+    assert rows(store, "SELECT sum(idle_ns), sum(bubbles) FROM bubble_hosts") == rows(
         store, "SELECT sum(dur_ns), count(*) FROM bubbles WHERE NOT is_edge"
     )
 

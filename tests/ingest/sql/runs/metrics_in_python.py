@@ -178,7 +178,7 @@ def _device(
     return {
         "wall_ns": window[1] - window[0],
         "busy_ns": busy,
-        "bubble_ns": window[1] - window[0] - busy,
+        "idle_ns": window[1] - window[0] - busy,
         "bubbles": idle_times(window, everything),
         "compute_ns": length(classes["compute"], window),
         "communication_ns": length(classes["communication"], window),
@@ -258,7 +258,7 @@ def _host(events: list[Event], steps: list[Interval], without_steps: bool) -> di
     return {
         "wall_ns": window[1] - window[0],
         "busy_ns": length(busy, window),
-        "bubble_ns": window[1] - window[0] - length(busy, window),
+        "idle_ns": window[1] - window[0] - length(busy, window),
         "bubble_host_ns": window[1] - window[0] - length(everything, window),
         "bubble_dataloader_ns": length(loading, window) - length(busy, window),
         "bubble_compile_ns": length(everything, window) - length(loading, window),

@@ -56,13 +56,11 @@ def with_causes(
 def adds_up(metrics: dict[str, Any]) -> None:
     """Check the sums that hold in every row, both of totals and of metrics per step."""
     f = {name: value or 0 for name, value in metrics.items()}
-    assert f["wall_ns"] == f.get("fill_ns", 0) + f["busy_ns"] + f["bubble_ns"]
-    assert (
-        f["bubble_ns"] == sum(f[name] for name in f if name.startswith("bubble_")) - f["bubble_ns"]
-    )
+    assert f["wall_ns"] == f.get("fill_ns", 0) + f["busy_ns"] + f["idle_ns"]
+    assert f["idle_ns"] == sum(f[name] for name in f if name.startswith("bubble_")) - f["idle_ns"]
     summed = f["compute_ns"] + f["communication_ns"] + f["copy_ns"] + f["compiled_code_ns"]
     assert f["busy_ns"] == summed - f["overlap_ns"]
-    assert min(f.get(name, 0) for name in ("fill_ns", "bubble_ns", "overlap_ns")) >= 0
+    assert min(f.get(name, 0) for name in ("fill_ns", "idle_ns", "overlap_ns")) >= 0
 
 
 def differences(
@@ -225,7 +223,7 @@ def test_work_outside_of_the_steps_is_counted_separately() -> None:
         "busy_ns": 100_000,
         "compute_ns": 110_000,
         "overlap_ns": 10_000,  # 5 µs each of `before` and `late`, during `first`
-        "bubble_ns": 110_000,
+        "idle_ns": 110_000,
         "bubbles": 1,
         "kernels": 4,
     }
@@ -267,5 +265,5 @@ def test_metrics_of_any_trace_add_up(runs: list[tuple[list[Call], int]]) -> None
         adds_up(summary)
         expected = metrics_in_python.metrics(metrics_in_python.complete(events), "ProfilerStep")
         assert expected[0].pop("outside_busy_ns") == summary["outside_busy_ns"]
-        expected[0]["bubble_ns"] -= metrics["fill_ns"]
+        expected[0]["idle_ns"] -= metrics["fill_ns"]
         assert {key: metrics[key] for key in expected[0]} == expected[0]

@@ -66,7 +66,7 @@ def test_the_ranking_of_all_steps_is_the_ranking_of_the_run(store_of_samples) ->
     of_steps = f"SELECT {columns} FROM ranking_of_steps('{run}') WHERE {work}"
     assert store_of_samples.sql(of_steps).fetchall() == store_of_samples.sql(of_run).fetchall()
     idle = f"SELECT DISTINCT device_ns FROM ranking_of_steps('{run}') WHERE name = 'bubble'"
-    totals = f"SELECT bubble_ns FROM run_totals WHERE run_id = '{run}'"
+    totals = f"SELECT idle_ns FROM run_totals WHERE run_id = '{run}'"
     assert store_of_samples.sql(idle).fetchall() == store_of_samples.sql(totals).fetchall()
 
 
@@ -103,7 +103,7 @@ def test_a_host_ranking_of_steps(three) -> None:
 
 
 def test_bubbles_of_steps(three) -> None:
-    query = "SELECT cause, sum(bubbles), sum(bubble_ns) FROM bubbles_of_steps({}) GROUP BY cause"
+    query = "SELECT cause, sum(bubbles), sum(idle_ns) FROM bubbles_of_steps({}) GROUP BY cause"
     assert ask(three, query, ", 2, 2") == [("host", 1, 90_000)]
     # With the gap before the first activity, and the part in the last step of the gap after it.
     assert ask(three, query, "") == [("host", 4, 20_000 + 90_000 + 80_000 + 50_000)]
@@ -112,8 +112,8 @@ def test_bubbles_of_steps(three) -> None:
 
 @pytest.mark.parametrize("bounds", ["", ", 2, 2", ", 1, 2", ", 7, 9"])
 def test_causes_and_split_of_steps_add_up(three, bounds) -> None:
-    times = ask(three, "SELECT bubble_ns, wall_ns FROM metrics_of_steps({})", bounds)
-    query = "SELECT sum(bubble_ns) FROM bubble_causes_of_steps({}) HAVING count(*) > 0"
+    times = ask(three, "SELECT idle_ns, wall_ns FROM metrics_of_steps({})", bounds)
+    query = "SELECT sum(idle_ns) FROM bubble_causes_of_steps({}) HAVING count(*) > 0"
     assert ask(three, query, bounds) == [(idle_ns,) for idle_ns, _ in times if idle_ns]
     query = "SELECT sum(part_ns) FROM device_split_of_steps({}) HAVING count(*) > 0"
     assert ask(three, query, bounds) == [(wall_ns,) for _, wall_ns in times]

@@ -97,7 +97,7 @@ def test_metrics_of_a_sample_are_exact(sample: Sample) -> None:
     for metrics in found:
         adds_up(metrics)
         known = expected[metrics["device"]]
-        known["bubble_ns"] -= metrics["fill_ns"]
+        known["idle_ns"] -= metrics["fill_ns"]
         outside_ns = known.pop("outside_busy_ns")
         assert {key: metrics.get(key) for key in known} == known
         [summary] = (f for f in summaries if f["device"] == metrics["device"])
@@ -158,7 +158,7 @@ def test_parts_of_a_sample_are_exact(sample: Sample) -> None:
         ours = [part for part in of_median if part["device"] == row["device"]]
         assert sum(part["ns"] for part in ours) == row["wall_ns"]
         idle = sum(part["ns"] for part in ours if part["is_idle"])
-        assert idle == row["bubble_ns"] == parts[median]["idle"]
+        assert idle == row["idle_ns"] == parts[median]["idle"]
 
 
 def test_every_sample_is_tested(sampled: Samples) -> None:

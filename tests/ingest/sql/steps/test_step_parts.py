@@ -49,7 +49,7 @@ def test_parts_add_up_to_the_run(sample_store: Path) -> None:
                 SELECT
                     run_id, rank, device,
                     sum(ns) AS wall_ns,
-                    sum(ns) FILTER (WHERE is_idle) AS bubble_ns,
+                    sum(ns) FILTER (WHERE is_idle) AS idle_ns,
                     sum(ns) FILTER (WHERE part = 'compute') AS compute_ns,
                     -sum(ns) FILTER (WHERE part = 'overlap') AS overlap_ns
                 FROM run_parts GROUP BY ALL
@@ -57,8 +57,8 @@ def test_parts_add_up_to_the_run(sample_store: Path) -> None:
                 ON metrics.run_id = parts.run_id
                 AND metrics.rank = parts.rank
                 AND metrics.device IS NOT DISTINCT FROM parts.device
-            WHERE (metrics.wall_ns, metrics.bubble_ns, metrics.compute_ns, metrics.overlap_ns)
-                <> (parts.wall_ns, parts.bubble_ns, parts.compute_ns, parts.overlap_ns)
+            WHERE (metrics.wall_ns, metrics.idle_ns, metrics.compute_ns, metrics.overlap_ns)
+                <> (parts.wall_ns, parts.idle_ns, parts.compute_ns, parts.overlap_ns)
             """
         ).fetchall()
     assert (wrong, metrics) == ([], [])

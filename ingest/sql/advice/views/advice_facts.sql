@@ -30,7 +30,7 @@ SELECT
     name,
     calls,
     device_ns AS work_ns,
-    launch_idle_ns,
+    launch_idle_ns AS idle_ns,
     host_idle_ns AS late_ns,
     device_ns + launch_idle_ns AS named_ns,
     NULL AS gain_ns

@@ -8,7 +8,11 @@
 -- percent  share of the device's span, 0 to 100; null if the span is 0
 WITH parts AS (
     UNPIVOT device_time
-    ON compute_ns, exposed_communication_ns, exposed_copy_ns, idle_ns
+    ON
+    compute_ns AS compute,
+    exposed_communication_ns AS exposed_communication,
+    exposed_copy_ns AS exposed_copy,
+    idle_ns AS bubble
     INTO NAME part VALUE part_ns
 )
 
@@ -16,7 +20,7 @@ SELECT
     run_id,
     rank,
     device,
-    regexp_replace(part, '_ns$', '') AS part,
+    part,
     sum(part_ns)::BIGINT AS part_ns,
     100.0 * sum(part_ns) / nullif(sum(span_ns), 0) AS percent
 FROM parts

@@ -13,7 +13,7 @@ from dashboard.query import Query, select
 
 TOO_FEW = "too few runs"
 ROUNDING = 1e-9  # fraction of the wall time up to which a difference is rounding
-SHOWN = ("wall", "busy", "bubble")
+SHOWN = {"wall": "wall_ns", "busy": "busy_ns", "bubble": "idle_ns"}  # metric → column
 
 
 def metrics(pair: Pair) -> pd.DataFrame:
@@ -122,7 +122,6 @@ def introduce(pair: Pair) -> None:
             _runs(pair, pair.groups),
             "run_metrics",
             key=f"runs-{pair.key}",
-            labels={"idle_ns": "bubble"},
         )
 
 
@@ -136,8 +135,8 @@ def _runs(pair: Pair, groups: ingest.Comparison) -> pd.DataFrame:
     sides = []
     for side, name, of_side in ((BASE, "from", groups.base), (OTHER, "to", groups.other)):
         rows = pd.DataFrame({"side": name, "run": of_side.runs})
-        for metric in SHOWN:
-            rows[f"{metric}_ns"] = getattr(found[metric], f"{side}_values")
+        for metric, column in SHOWN.items():
+            rows[column] = getattr(found[metric], f"{side}_values")
         rows["median"] = ["yes" if run == pair.runs[side] else "" for run in of_side.runs]
         sides.append(rows.sort_values("wall_ns"))
     return pd.concat(sides, ignore_index=True)

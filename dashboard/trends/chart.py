@@ -20,7 +20,7 @@ CHANGE = (
     "itself is nearer to the later median, and the run before it nearer to the earlier one. This "
     "takes at least three earlier runs and one later run."
 )
-LABELS = {"wall": "wall time", "bubble": "bubble (idle)", "peak": "peak memory"}
+LABELS = {"wall": "wall time", "bubble": "idle time", "peak": "peak memory"}
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@
     <topic>/queries/       statements with parameters that Python runs
 
 A file defines one object and is named after it. `glossary.txt` describes the columns that several
-relations share. `order.py` derives the order in which to create
-the objects from what each of them reads.
+relations share. `order.py` derives the order in which to create the objects from what each of them
+reads.
 """
 
 from ingest.sql.headers import Documentation, Filling

@@ -67,8 +67,8 @@ def header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
     """Parse a header: its documentation, and the texts of its keywords.
 
     A header has a summary, `One row: …`, other keywords, and `column  description` lines, which
-    indented lines continue. A line of names only has columns of the glossary. An empty line ends
-    the text of a keyword other than `One row`, and comes before the columns.
+    indented lines continue. A line with only names lists columns of the glossary. An empty line
+    ends the text of a keyword other than `One row`, and comes before the columns.
     """
     texts: dict[str, list[str]] = {"": [], "One row": []}
     columns: dict[str, str] = {}

@@ -34,7 +34,7 @@ def indexed_rows(
 
     A row has `run_id` and, for each indexed relation, a list of structs, NULL if the relation has
     no rows. `rows` returns the query for a table's rows. The rows of the stored views `computed`
-    are computed. The query's connection must have the scalar macros.
+    are computed. The query's connection must have the macros of `macros/`.
     """
 
     def query(file: SqlFile) -> str:

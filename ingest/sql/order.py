@@ -123,7 +123,7 @@ def _stored(connection: duckdb.DuckDBPyConnection, catalog: Sequence[Node]) -> l
 
 
 def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
-    """Return the catalog's tables, views and macros, with only the scalar macros that are used."""
+    """Return the catalog's tables, views and macros, with only those of `macros/` that are used."""
     catalog = {name: file for name, file in files().items() if file.kind in IN_CATALOG}
     reader = Reader(connection, catalog)
     reads = {

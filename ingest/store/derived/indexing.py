@@ -144,7 +144,7 @@ class _Reader:
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the scalar macros that the query for the indexed rows uses."""
+    """Create the macros of `macros/` that the query for the indexed rows uses."""
     stored = frozenset(file.name for file in sql.tables() if file.stored)
     for file in sql.read_by_index(computed=stored):
         if file.kind == "macros":

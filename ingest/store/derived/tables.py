@@ -19,10 +19,9 @@ def our_columns() -> Columns:
 def columns_of(store: Path, version: str) -> Columns | None:
     """Return the columns of each table that this version of tracehouse can read in runs of another.
 
-    Columns of earlier names count under their names of today (`sql.EARLIER_NAMES`). Return None if
-    it cannot read those runs: a column has another type, or a column or table seems to have been
-    renamed, because one is unknown while another is missing, or that version's empty tables cannot
-    be read.
+    A renamed column is found by its earlier name (`sql.EARLIER_NAMES`). Return None if it cannot
+    read those runs: a column has another type, or a column or table seems to have been renamed,
+    because one is unknown while another is missing, or that version's empty tables cannot be read.
     """
     ours = sql.table_columns()
     if version == sql.schema_version():
@@ -69,9 +68,9 @@ def table_rows(table: str, version: str, columns: Columns, files: str) -> str:
 
 
 def _sources(table: str, in_files: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of today of a table's columns, each with its name in the files."""
-    today = {earlier: name for name, earlier in sql.EARLIER_NAMES.get(table, {}).items()}
-    return {today.get(name, name): name for name in in_files}
+    """Return the current name of each column of a table, with its name in the files."""
+    current = {earlier: name for name, earlier in sql.EARLIER_NAMES.get(table, {}).items()}
+    return {current.get(name, name): name for name in in_files}
 
 
 def _renamed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> bool:

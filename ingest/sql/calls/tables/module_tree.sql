@@ -5,7 +5,7 @@
 -- run_id
 -- module_id  identifies the module and those around it by name (`call_tree.module_id`); the same
 --            number in all runs
--- parent_id
+-- parent_id  the module directly around it (`module_tree.module_id`); null for outermost modules
 -- module     path of the module: the names of the modules around it and its own, outermost first,
 --            joined by `/`
 -- name       name of the module: its class and torch's number for it

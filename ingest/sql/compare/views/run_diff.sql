@@ -5,7 +5,9 @@
 -- Start here: What changed from one run to another?
 --
 -- metric        name of the metric, without its unit
--- unit, base
+-- unit
+-- base          value in the first run; null if unknown; an overlap is negative, so that the parts
+--               add up
 -- other         value in the second run; null if unknown
 -- change        second minus first; a part that only one run has counts as 0 in the other
 -- percent       change in percent of the absolute value of the first; null if that is 0

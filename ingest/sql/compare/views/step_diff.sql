@@ -5,7 +5,9 @@
 -- metric `wall`. There are no rows if a run is unknown or lacks the step.
 --
 -- metric   name of the metric, without its unit, as in `run_diff`
--- unit, base
+-- unit
+-- base     value in the first run; null if unknown; an overlap is negative, so that the parts add
+--          up
 -- other    value in the second run; null if unknown
 -- change   second minus first; a part that only one run has counts as 0 in the other
 -- percent  change in percent of the absolute value of the first; null if that is 0

@@ -7,7 +7,7 @@
 -- event_id         the activity (`events.event_id`)
 -- name             name of the kernel as recorded, or description of the copy
 -- kind             kernel, memcpy or memset
--- class
+-- class            compute, communication or copy
 -- device           number of the device; the process id if the trace does not name a device
 -- stream           stream on the device; 0 is a valid stream
 -- start_ns         start, Unix time, ns

@@ -8,7 +8,7 @@
 -- end_ns    Unix time at the end of the interval, ns
 -- part      compute; communication, without concurrent compute; copy, without concurrent compute or
 --           communication; or the cause of a gap, as in `bubbles`
--- part_ns
+-- part_ns   time of the part in the interval, ns
 -- percent   share of the interval, 0 to 100
 CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH

@@ -1,10 +1,11 @@
 -- Spans cut into equal intervals of time: `binned(spans, since_ns, until_ns, bins)`. `spans` has
 -- start_ns, end_ns and any other columns.
--- One row: the part of a span in an interval: `bin`, the number of the interval from 0, its start
--- and its end, the length of the part as `part_ns`, and the other columns of the span.
+-- One row: the part of a span in an interval: `bin`, the number of the interval from 0; `start_ns`
+-- and `end_ns` of the interval; `part_ns`, the length of the part; and the other columns of the
+-- span.
 CREATE MACRO binned(spans, since_ns, until_ns, bins) AS TABLE
     WITH
-    -- The next times count from `since_ns`.
+    -- Times below count from `since_ns`.
     moved AS (
         SELECT
             * EXCLUDE (start_ns, end_ns),
@@ -12,6 +13,7 @@ CREATE MACRO binned(spans, since_ns, until_ns, bins) AS TABLE
             end_ns - since_ns::BIGINT AS to_ns,
             greatest(1, ceil((until_ns::BIGINT - since_ns::BIGINT) / bins))::BIGINT AS bin_ns
         FROM query_table(spans)
+        WHERE start_ns < end_ns
     ),
 
     cut AS (

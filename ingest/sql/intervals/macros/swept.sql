@@ -1,5 +1,5 @@
--- How much runs between the edges of spans: `swept(spans)`. `spans` has run_id, lane, start_ns,
--- end_ns, and numbers. Spans of one lane may overlap.
+-- What runs at each time: `swept(spans)`. `spans` has run_id, lane, start_ns, end_ns, and columns
+-- to add up. Spans of one lane may overlap. A null adds nothing.
 -- One row: the time from an edge of a lane to the next, with the sums of the numbers over the spans
 -- that run then. `begun` is the number of spans that begin at `start_ns`. `end_ns` is null for the
 -- last edge of a lane.

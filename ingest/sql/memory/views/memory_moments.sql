@@ -4,11 +4,14 @@
 -- device's first action.
 --
 -- run_id, source_id, rank
--- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
+-- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
--- ordinal      the action (`memory_events.ordinal`); -1 before the first action
--- time_ns      Unix time of the action, ns
--- action, used_bytes, allocated_bytes, active_bytes, reserved_bytes, origin
+-- ordinal          the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns          Unix time of the action, ns
+-- action, used_bytes
+-- allocated_bytes  allocated memory after it, bytes
+-- active_bytes, reserved_bytes
+-- origin           snapshot, trace or timeline
 CREATE MACRO memory_moments(run, t) AS TABLE
     WITH last_up_to AS (
         SELECT source_id, device_type, device, max(ordinal) AS ordinal

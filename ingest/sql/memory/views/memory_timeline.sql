@@ -5,11 +5,14 @@
 -- action.
 --
 -- run_id, source_id, rank
--- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
+-- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
--- ordinal      the action (`memory_events.ordinal`); -1 before the first action
--- time_ns      Unix time, ns; null if it was not recorded
--- action, used_bytes, allocated_bytes, active_bytes, reserved_bytes, origin
+-- ordinal          the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns          Unix time, ns; null if it was not recorded
+-- action, used_bytes
+-- allocated_bytes  allocated memory after it, bytes
+-- active_bytes, reserved_bytes
+-- origin           snapshot, trace or timeline
 SELECT
     run_id,
     source_id,

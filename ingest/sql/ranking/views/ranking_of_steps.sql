@@ -3,7 +3,8 @@
 -- recording.
 -- One row: a name, or the bubble, of one device of one rank, at one level.
 --
--- level, rank, device
+-- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- rank, device
 -- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice

@@ -7,11 +7,10 @@
 --
 -- The median step is the step of median wall time on the device; for an even number of steps, the
 -- shorter of the two middle ones. A run without steps counts as one step. These sums always hold:
--- wall = busy + bubble; busy = compute + communication + copy + compiled_code − overlap, where null
--- counts as 0. `run_parts` divides the bubble by cause, and
--- `run_totals` has the sums over all steps. If the host is measured, its outermost operators
--- replace kernels: `compute` is their time on all threads, and a bubble is time without any
--- operator, either in Python or waiting.
+-- wall = busy + idle; busy = compute + communication + copy + compiled_code − overlap, where null
+-- counts as 0. `run_parts` divides the idle time by cause, and `run_totals` has the sums over all
+-- steps. If the host is measured, its outermost operators replace kernels: `compute` is their time
+-- on all threads, and idle time is time without any operator, either in Python or waiting.
 --
 -- run_id, rank, device, measure
 -- steps                     number of steps; 1 if none were found

@@ -5,8 +5,8 @@
 -- run_id, rank, device
 -- is_slowest  whether the device has the longest wall time of the run
 -- is_slowest_of_rank
--- metric      `bubble_` and a cause of idle time, the name of another part, or the name of a column
---             of `run_metrics` without its unit
+-- metric      `bubble` for `idle_ns`, `bubble_` and a cause of idle time, the name of another part,
+--             or the name of a column of `run_metrics` without its unit
 -- unit
 -- value       value of the metric; negative for an overlap; null if not known
 -- is_part     whether the metric is one of the parts that add up to metric `wall`

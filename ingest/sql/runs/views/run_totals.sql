@@ -3,8 +3,7 @@
 -- One row: a device of a rank of a run; in a run without a device, a rank, whose host is measured.
 --
 -- Activities count with their part inside of this time. These sums always hold: wall = fill + busy
--- + bubble; busy = compute + communication + copy + compiled_code − overlap, where null counts as
--- 0.
+-- + idle; busy = compute + communication + copy + compiled_code − overlap, where null counts as 0.
 --
 -- run_id, rank, device, measure
 -- steps                     number of steps; 1 if none were found

@@ -16,7 +16,6 @@ CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_n
             AND rank = of_rank
             AND device IS NOT DISTINCT FROM of_device
             AND copies > 0
-            AND time_ns + dur_ns > since_ns
     )
 
     SELECT

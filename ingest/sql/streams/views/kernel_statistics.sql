@@ -5,7 +5,7 @@
 -- run_id, rank, device
 -- step       step in which the activities were launched (`steps.step`); null outside steps, and
 --            without `by_step`
--- class
+-- class      compute, communication or copy
 -- name       name of the kernel as recorded, or description of the copy; null for the row of all
 --            others after the first `top`
 -- names      number of different names in the row

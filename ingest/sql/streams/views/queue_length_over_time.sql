@@ -16,7 +16,6 @@ CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns,
             AND rank = of_rank
             AND device IS NOT DISTINCT FROM of_device
             AND length > 0
-            AND time_ns + coalesce(dur_ns, 1) > since_ns
     )
 
     SELECT bin, start_ns, end_ns, stream, max(length) AS length

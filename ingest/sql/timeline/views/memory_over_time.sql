@@ -46,7 +46,7 @@ CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)
     ),
 
     -- A value holds until the next one.
-    binned AS (
+    in_bins AS (
         SELECT bin, bin_ns, greatest(most_bytes, before_bytes) AS used_bytes FROM filled
         UNION ALL
         SELECT unnest(range(bin + 1, next_bin)) AS bin, bin_ns, last_bytes AS used_bytes FROM filled
@@ -57,5 +57,5 @@ CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)
         since_ns::BIGINT + bin * any_value(bin_ns) AS start_ns,
         since_ns::BIGINT + (bin + 1) * any_value(bin_ns) AS end_ns,
         max(used_bytes) AS used_bytes
-    FROM binned
+    FROM in_bins
     GROUP BY bin;

@@ -100,18 +100,22 @@ STILL = """addEventListener("DOMContentLoaded", () => {
     document.head.append(style);
 })"""
 ROUNDS = 200  # how often the pointer goes over a chart that has no tooltip yet
-# Changes the address as the Back button does, and resolves once the server has sent that page.
+# Changes the address as the Back button does, and resolves once the server has sent that page. A
+# browser that is busy meanwhile may never show that the page's script runs: then it is at rest.
 VISIT = """address => new Promise((sent) => {
     const app = document.querySelector('[data-testid="stApp"]');
     let isRunning = false;
-    new MutationObserver((_, observer) => {
+    const observer = new MutationObserver(() => {
         const isAtRest = app.dataset.testScriptState === "notRunning";
-        if (isRunning && isAtRest) {
-            observer.disconnect();
-            sent();
-        }
+        if (isRunning && isAtRest) finish();
         isRunning = !isAtRest;
-    }).observe(app, { attributeFilter: ["data-test-script-state"] });
+    });
+    const finish = () => {
+        observer.disconnect();
+        sent();
+    };
+    observer.observe(app, { attributeFilter: ["data-test-script-state"] });
+    setTimeout(() => isRunning || finish(), 10_000);
     history.pushState({}, "", address);
     dispatchEvent(new PopStateEvent("popstate"));
 })"""

@@ -12,9 +12,10 @@ from dashboard.query import Query, Scalar, select
 from dashboard.widgets import run_picker
 
 COLUMNS = (
-    "run_id, source_id, rank, device_type, device, device_label(device_type, device) AS label, "
-    "origin, actions, allocations, first_ns, last_ns, start_bytes, peak_bytes, peak_ordinal, "
-    "peak_ns, end_bytes, peak_reserved_bytes, end_reserved_bytes"
+    "run_id, source_id, rank, device_id, device_type, device, "
+    "device_label(device_type, device) AS label, origin, actions, allocations, first_ns, last_ns, "
+    "start_bytes, peak_bytes, peak_ordinal, peak_ns, end_bytes, peak_reserved_bytes, "
+    "end_reserved_bytes"
 )
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
 # Minimum number of actions in a history; taking a snapshot is an action too.
@@ -28,6 +29,7 @@ class MemoryDevice:
     run: str
     source: int
     rank: int
+    device_id: str
     device_type: str
     device: int | None
     label: str  # PyTorch's name of the device, for example cuda:0
@@ -52,7 +54,7 @@ class MemoryDevice:
     @property
     def arguments(self) -> list[Scalar]:
         """The first arguments of macros about one device."""
-        return [self.run, self.source, self.device_type, self.device]
+        return [self.run, self.source, self.device_id]
 
     @property
     def has_history(self) -> bool:
@@ -73,12 +75,7 @@ class MemoryDevice:
 
     def where(self) -> dict[str, Scalar]:
         """Return the conditions for rows of a view about this device."""
-        return {
-            "run_id": self.run,
-            "source_id": self.source,
-            "device_type": self.device_type,
-            "device": self.device,
-        }
+        return {"run_id": self.run, "source_id": self.source, "device_id": self.device_id}
 
     def at(self, ordinal: int) -> dict[str, Query]:
         """Return the relation `moment`, which macros about moments take.

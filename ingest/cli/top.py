@@ -41,7 +41,7 @@ def top(
     )
     devices = connection.execute(
         """
-        SELECT rank, device, wall_ns, busy_ns, idle_ns
+        SELECT device_id, rank, device, wall_ns, busy_ns, idle_ns
         FROM ranking_walls WHERE run_id = $1 ORDER BY rank, device
         """,
         [run_id],
@@ -49,14 +49,14 @@ def top(
     if not devices:
         yield from _host_ranking(connection, run_id, limit, longest)
         return
-    for rank, device, *times in devices:
+    for device_id, rank, device, *times in devices:
         rows = connection.execute(
             """
             SELECT name, device_ns, calls, percent FROM ranking
-            WHERE run_id = $1 AND level = $2 AND rank = $3 AND device IS NOT DISTINCT FROM $4
+            WHERE run_id = $1 AND level = $2 AND device_id = $3
             ORDER BY device_ns DESC, name
             """,
-            [run_id, level, rank, device],
+            [run_id, level, device_id],
         ).fetchall()
         title = f"{run_id}  rank {rank}  device {device}"
         yield from _ranking(title, rows, times, level, limit, longest)

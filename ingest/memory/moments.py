@@ -11,11 +11,10 @@ from ingest.errors import MissingError
 FIRST_UNIX_NS = 10**17  # the year 1973; an integer of at least this is Unix ns, not seconds
 NS_PER_S = 1_000_000_000
 # The condition that a row belongs to a device. Its parameters are `Device.key`.
-OF_DEVICE = """run_id = $1 AND source_id = $2 AND device_type = $3
-            AND device IS NOT DISTINCT FROM $4"""
+OF_DEVICE = "run_id = $1 AND source_id = $2 AND device_id = $3"
 # The beginning of a query that passes a moment to a macro. The query's first parameters are
 # `Device.at`. If the CTE were materialised, it would hide the run, and DuckDB would read all runs.
-AT = f"WITH moment AS NOT MATERIALIZED (FROM memory_timeline WHERE {OF_DEVICE} AND ordinal = $5)"
+AT = f"WITH moment AS NOT MATERIALIZED (FROM memory_timeline WHERE {OF_DEVICE} AND ordinal = $4)"
 ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanoseconds"
 
 
@@ -29,8 +28,7 @@ class Device:
     run_id: str
     source_id: int
     rank: int
-    device_type: str
-    device: int | None
+    device_id: str
     label: str
     path: str
     origin: str
@@ -48,8 +46,8 @@ class Device:
 
     @property
     def key(self) -> list[object]:
-        """The key of the device: run, source, device type and device number."""
-        return [self.run_id, self.source_id, self.device_type, self.device]
+        """The key of the device: run, source and device."""
+        return [self.run_id, self.source_id, self.device_id]
 
     def at(self, ordinal: int) -> list[object]:
         """Return the parameters of `AT` for the moment after an action; -1: before the first."""
@@ -82,7 +80,7 @@ def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
     """
     rows = connection.execute(
         """
-        SELECT peak.run_id, peak.source_id, peak.rank, peak.device_type, peak.device,
+        SELECT peak.run_id, peak.source_id, peak.rank, peak.device_id,
             device_label(peak.device_type, peak.device), sources.path, peak.origin, peak.actions,
             peak.allocations, peak.first_ns, peak.last_ns, peak.start_bytes, peak.peak_bytes,
             peak.peak_ordinal, peak.peak_ns, peak.end_bytes,
@@ -135,7 +133,7 @@ def ordinal_at(connection: duckdb.DuckDBPyConnection, device: Device, wanted: Mo
     (row,) = connection.execute(
         f"""
         SELECT coalesce(max(ordinal), -1) FROM memory_events
-        WHERE {OF_DEVICE} AND time_ns <= $5
+        WHERE {OF_DEVICE} AND time_ns <= $4
         """,
         [*device.key, min(until, 2**63 - 1)],
     ).fetchall()
@@ -165,7 +163,7 @@ def owners(
         f"""{AT}
         SELECT name, is_known, bytes, allocations, percent, stack_id
         FROM memory_by_owner_at('moment')
-        WHERE level = $6
+        WHERE level = $5
         ORDER BY bytes DESC, name, stack_id
         """,
         [*device.at(ordinal), level],

@@ -112,7 +112,7 @@ def _when(
     if ordinal < 0:
         return "before the first action"
     rows = connection.execute(
-        f"SELECT time_ns FROM memory_events WHERE {OF_DEVICE} AND ordinal = $5",
+        f"SELECT time_ns FROM memory_events WHERE {OF_DEVICE} AND ordinal = $4",
         device.at(ordinal),
     ).fetchall()
     last = "the last, " if ordinal == device.actions - 1 else ""

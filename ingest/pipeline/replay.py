@@ -35,15 +35,15 @@ def replay(
     curves are relative to the memory at the start.
     """
     devices = connection.execute(
-        "SELECT device_id, actions, origin FROM memory_devices WHERE actions > 0 ORDER BY device_id"
+        "SELECT curve_id, actions, origin FROM memory_devices WHERE actions > 0 ORDER BY curve_id"
     ).fetchall()
-    for device_id, count, origin in devices:
+    for curve_id, count, origin in devices:
         queries = ["actions_of_device"]
         if origin != "snapshot":
             queries.append("recorded_totals")
         actions: Columns = {}
         for name in queries:
-            query = connection.sql(sql.query(name), params={"device_id": device_id})
+            query = connection.sql(sql.query(name), params={"curve_id": curve_id})
             actions |= _in_order(query.to_arrow_reader(READ_ROWS), count)
         life_actions = LifeActions(actions["role"], actions["address"], actions["bytes"])
         for table, columns in (
@@ -56,7 +56,7 @@ def replay(
             }
             connection.register("replayed", pa.table(arrays))
             connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT *, {device_id} AS device_id FROM replayed"
+                f"INSERT INTO {table} BY NAME SELECT *, {curve_id} AS curve_id FROM replayed"
             )
             connection.unregister("replayed")
 

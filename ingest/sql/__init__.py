@@ -33,7 +33,14 @@ from ingest.sql.order import Node, OrderError, definitions_of_run, in_order, nod
 from ingest.sql.parts import Part, parts
 from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
-from ingest.sql.versions import EARLIER_NAMES, digest, logic_version, schema_version, table_columns
+from ingest.sql.versions import (
+    EARLIER_NAMES,
+    added_columns,
+    digest,
+    logic_version,
+    schema_version,
+    table_columns,
+)
 
 __all__ = [
     "EARLIER_NAMES",
@@ -47,6 +54,7 @@ __all__ = [
     "Reference",
     "SqlFile",
     "Topic",
+    "added_columns",
     "definitions_of_run",
     "digest",
     "files",

@@ -26,7 +26,11 @@ TOPICS = (
         "Encoding, denoising and decoding in each call of a diffusers pipeline.",
     ),
     Topic("ranking", "Rankings", "Time by operator and by kernel, on devices and on hosts."),
-    Topic("device", "Devices", "Activity and idle time of each device, and the causes of idling."),
+    Topic(
+        "device",
+        "Device activity",
+        "Activity and idle time of each device, and the causes of idling.",
+    ),
     Topic(
         "streams",
         "Streams",

@@ -4,7 +4,7 @@ import ast
 import hashlib
 import io
 import tokenize
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,17 @@ EARLIER_NAMES = {
     "run_metrics": {"idle_ns": "bubble_ns"},
     "run_overview": {"idle_ns": "bubble_ns", "idle_percent": "bubble_percent"},
 }
+
+
+def added_columns(table: str, stored: Collection[str]) -> dict[str, str]:
+    """Return expressions for columns that a version of a table lacks.
+
+    They are computed from the columns that it has, which are `stored`.
+    """
+    if "device_id" not in table_columns()[table] or not {"rank", "device"} <= set(stored):
+        return {}
+    keys = [name for name in ("rank", "device", "device_type") if name in stored]
+    return {"device_id": f"device_id_of({', '.join(keys)})"}
 
 
 def digest(texts: Iterable[str]) -> str:

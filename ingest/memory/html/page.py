@@ -128,7 +128,7 @@ def _axis(
         SELECT any_value(coalesce(name, '')), list(bytes ORDER BY ordinal),
             list(position ORDER BY ordinal), list(ordinal ORDER BY ordinal),
             list(time_ns ORDER BY ordinal)
-        FROM memory_by_owner_over_time($1, $2, $3, $4, $5, $6, 0, $7, $8, $9)
+        FROM memory_by_owner_over_time($1, $2, $3, $4, $5, 0, $6, $7, $8)
         GROUP BY owner_ordinal ORDER BY owner_ordinal
         """,
         parameters,
@@ -137,7 +137,7 @@ def _axis(
         """
         SELECT list(position ORDER BY ordinal), list(used_bytes ORDER BY ordinal),
             list(reserved_bytes ORDER BY ordinal)
-        FROM memory_curve($1, $2, $3, $4, $5, 0, $6, $7)
+        FROM memory_curve($1, $2, $3, $4, 0, $5, $6)
         """,
         [*device.key, axis, until, bins],
     ).fetchall()

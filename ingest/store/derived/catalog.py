@@ -68,7 +68,9 @@ class Catalog:
 
     def _statements(self) -> Iterator[str]:
         queries = self._queries()
-        for node in sql.nodes("catalog"):
+        nodes = sql.nodes("catalog")
+        # Views on files of earlier versions call macros (`sql.added_columns`).
+        for node in sorted(nodes, key=lambda node: sql.files()[node.name].kind != "macros"):
             if query := queries.get(node.name):
                 yield f"CREATE VIEW {node.name} AS {query}"
             else:

@@ -144,9 +144,9 @@ class _Reader:
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the macros of `macros/` that the query for the indexed rows uses."""
-    stored = frozenset(file.name for file in sql.tables() if file.stored)
-    for file in sql.read_by_index(computed=stored):
+    """Create the macros of `macros/`, which the query for the indexed rows uses."""
+    for node in sql.nodes("catalog"):
+        file = sql.files()[node.name]
         if file.kind == "macros":
             connection.execute(file.statement)
 

@@ -8,7 +8,7 @@ import duckdb
 from ingest import sql
 from ingest.store.files.places import empty_directory
 
-Columns = Mapping[str, Mapping[str, str]]  # table → column → its name in the files
+Columns = Mapping[str, Mapping[str, str]]  # table → column → its expression over the files
 
 
 def our_columns() -> Columns:
@@ -19,9 +19,10 @@ def our_columns() -> Columns:
 def columns_of(store: Path, version: str) -> Columns | None:
     """Return the columns of each table that this version of tracehouse can read in runs of another.
 
-    A renamed column is found by its earlier name (`sql.EARLIER_NAMES`). Return None if it cannot
-    read those runs: a column has another type, or a column or table seems to have been renamed,
-    because one is unknown while another is missing, or that version's empty tables cannot be read.
+    A renamed column is found by its earlier name (`sql.EARLIER_NAMES`), and a missing one may be
+    computed from the others (`sql.added_columns`). Return None if it cannot read those runs: a
+    column has another type, or a column or table seems to have been renamed, because one is unknown
+    while another is missing, or that version's empty tables cannot be read.
     """
     ours = sql.table_columns()
     if version == sql.schema_version():
@@ -42,10 +43,14 @@ def columns_of(store: Path, version: str) -> Columns | None:
         changed = any(ours[table][name] != theirs[table][name] for name in shared)
         if changed or _renamed(ours[table], theirs[table]):
             return None
-    return {
-        table: {name: sources[table][name] for name in ours[table] if name in theirs[table]}
+    found = {
+        table: sql.added_columns(table, theirs[table]) | sources[table]
         for table in ours
         if table in theirs
+    }
+    return {
+        table: {name: columns[name] for name in ours[table] if name in columns}
+        for table, columns in found.items()
     }
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import tarfile
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 import ingest
 from ingest import sql
-from tests.builders.events import Event, kernel
+from tests.builders.events import Event, kernel, op
 from tests.command import Command
 from tests.conftest import Traces
 from tests.stores import is_at_rest
@@ -115,10 +116,12 @@ def copied(runs_of_one_event: Path, tmp_path: Path) -> ingest.Store:
     return ingest.Store(shutil.copytree(runs_of_one_event, tmp_path / "copied"))
 
 
-def change_to_another_version(store: ingest.Store, changes: dict[str, str]) -> str:
+def change_to_another_version(
+    store: ingest.Store, changes: dict[str, str], without: Collection[str] = ()
+) -> str:
     """Change the tables of the run `other` as if another version had written them.
 
-    Return its id.
+    That version does not have the tables `without`. Return the id of the run.
     """
     run_id = store.find("other")
     ours, other = (store.path / "runs" / version for version in (sql.schema_version(), OTHER))
@@ -137,6 +140,9 @@ def change_to_another_version(store: ingest.Store, changes: dict[str, str]) -> s
                 connection.execute(f"COPY t TO '{file}'")
                 if directory == run:
                     manifest["files"][file.name] = _size_and_sha256(file)
+            for table in without:
+                (directory / f"{table}.parquet").unlink(missing_ok=True)
+                manifest["files"].pop(f"{table}.parquet", None)
     (run / "manifest.json").write_text(json.dumps(manifest))
     return run_id
 
@@ -198,6 +204,43 @@ def test_columns_with_an_earlier_name_are_read(traces: Traces, command: Command)
     assert rows() == [(20_000, 20_000, 50.0, 20_000)]
     assert command("upgrade", store=traces.store.path).code == 0
     assert rows() == [(20_000, 20_000, 50.0, 20_000)]
+
+
+def test_runs_without_keys_of_devices_answer_as_before(traces: Traces, command: Command) -> None:
+    """`device_id` is computed from other columns, and `devices` from other tables."""
+    # `runs` has the version.
+    names = {each.name for each in (*sql.tables(), *sql.views()) if each.topic != "compare"}
+
+    def rows() -> dict[str, list[tuple[object, ...]]]:
+        with ingest.connect(traces.store.path) as connection:
+            return {
+                name: connection.execute(f"FROM {name} ORDER BY ALL").fetchall()
+                for name in names - {"runs"}
+            }
+
+    memory = {"Device Type": 1, "Device Id": 0, "Addr": 1, "Bytes": 512, "Total Allocated": 512}
+    host = memory | {"Device Type": 0, "Device Id": -1}
+    traces.add(
+        [
+            *(op("work", ts, 40) for ts in (0, 50)),
+            kernel("a", 10, 20),
+            kernel("b", 60, 10, device=1),
+            *(
+                {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts, "args": args}
+                for ts, args in ((5, memory), (55, host))
+            ),
+        ],
+        "other",
+    )
+    before = rows()
+    assert len(before["devices"]) == 3
+    assert len(before["memory_timeline"]) == 4
+    keyed = [name for name, columns in sql.table_columns().items() if "device_id" in columns]
+    changes = dict.fromkeys(keyed, "* EXCLUDE (device_id)")
+    change_to_another_version(traces.store, changes, without=["devices"])
+    assert rows() == before
+    assert command("upgrade", store=traces.store.path).code == 0
+    assert rows() == before
 
 
 def test_a_connection_sees_no_run_of_a_version_that_came_later(copied: ingest.Store) -> None:

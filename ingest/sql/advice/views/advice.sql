@@ -8,7 +8,7 @@
 -- Idle time counts in only one piece of advice, but the time of a kernel can count in two, and work
 -- on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- is_slowest  whether this device has the longest wall time of the run
 -- kind        kind of advice, as in `advice_checks`: host_bound, small_kernels, recompiled,
 --             blocking, dataloader, exposed_communication, exposed_copy, float_matmul or

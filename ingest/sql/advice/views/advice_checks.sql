@@ -7,7 +7,7 @@
 -- idle time of cause `launch` counts in `small_kernels`. The time of a kernel can count in two
 -- kinds, and work on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- is_slowest  whether this device has the longest wall time of the run
 -- kind        host_bound: idle time of cause `host`, in which the host was busy elsewhere; on a
 --             host, time without an operator. blocking: idle time of cause `sync`, after a wait for

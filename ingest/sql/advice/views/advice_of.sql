@@ -4,7 +4,7 @@
 -- steps, and `steps_name`, the name of the steps in texts.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- is_slowest    whether this device has the longest median step of the run
 -- kind          kind of advice, as in `advice_checks`
 -- bound_ns
@@ -34,6 +34,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
     known AS (
         SELECT
             metrics.run_id,
+            metrics.device_id,
             metrics.rank,
             metrics.device,
             metrics.is_slowest,
@@ -95,14 +96,12 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         LEFT JOIN query_table(sums) AS total
             ON
                 metrics.run_id = total.run_id
-                AND metrics.rank = total.rank
-                AND metrics.device IS NOT DISTINCT FROM total.device
+                AND metrics.device_id = total.device_id
                 AND kinds.kind = total.kind
         LEFT JOIN run_parts AS part
             ON
                 metrics.run_id = part.run_id
-                AND metrics.rank = part.rank
-                AND metrics.device IS NOT DISTINCT FROM part.device
+                AND metrics.device_id = part.device_id
                 AND kinds.cause = part.part
     ),
 
@@ -291,6 +290,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
 
     SELECT
         run_id,
+        device_id,
         bounded.rank,
         device,
         is_slowest,

@@ -4,7 +4,7 @@
 -- the whole measured time. For the median step, the rows are those of `advice_checks`.
 -- One row: a kind of advice, for a device of a rank; without a device, for a rank's host.
 --
--- rank, device
+-- device_id, rank, device
 -- is_slowest  whether this device has the longest median step of the run
 -- kind        kind of advice, as in `advice_checks`
 -- bound_ns

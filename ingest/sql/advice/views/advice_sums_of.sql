@@ -3,7 +3,7 @@
 -- steps.
 -- One row: a kind of advice for which there are facts, for a device of a rank, or for its host.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- kind     kind of advice, as in `advice_checks`
 -- calls    number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns
@@ -17,6 +17,7 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
     names AS (
         SELECT
             run_id,
+            device_id,
             fact.rank,
             device,
             kind,
@@ -28,11 +29,12 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
             coalesce(sum(named_ns), 0)::BIGINT AS named_ns,
             sum(gain_ns)::BIGINT AS gain_ns
         FROM query_table(facts) AS fact
-        GROUP BY run_id, fact.rank, device, kind, name
+        GROUP BY ALL
     )
 
     SELECT
         run_id,
+        device_id,
         names.rank,
         device,
         kind,
@@ -44,4 +46,4 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
         max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns,
         sum(gain_ns)::BIGINT AS gain_ns
     FROM names
-    GROUP BY run_id, names.rank, device, kind;
+    GROUP BY ALL;

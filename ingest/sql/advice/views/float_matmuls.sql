@@ -4,7 +4,7 @@
 -- One row: an operator in a step of one device of one rank of a run.
 -- Stored: most runs have no such rows, so queries skip them.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- step       step that launched its kernels (`steps.step`)
 -- is_median
 -- op         innermost cpu_op around the launch
@@ -17,6 +17,7 @@ WITH
 matmuls AS (
     SELECT
         kernel.run_id,
+        kernel.device_id,
         kernel.rank,
         kernel.device,
         kernel.step,
@@ -40,6 +41,7 @@ matmuls AS (
 calls AS (
     SELECT
         run_id,
+        device_id,
         rank,
         device,
         min(step) AS step,
@@ -51,7 +53,7 @@ calls AS (
         arg_max(kernel, inside_ns) AS kernel,
         max(inside_ns) AS longest_ns
     FROM matmuls
-    GROUP BY run_id, rank, device, op, event_id
+    GROUP BY run_id, device_id, rank, device, op, event_id
     -- Leave out calls with a kernel that uses tensor cores or AMD's matrix instructions, which the
     -- kernels of cuBLAS, cuDNN, CUTLASS and Tensile have in their names.
     HAVING NOT bool_or(regexp_matches(kernel, concat(
@@ -62,6 +64,7 @@ calls AS (
 
 SELECT
     run_id,
+    device_id,
     rank,
     device,
     step,
@@ -72,4 +75,4 @@ SELECT
     sum(device_ns)::BIGINT AS device_ns,
     arg_max(kernel, longest_ns) AS kernel
 FROM calls
-GROUP BY run_id, rank, device, step, is_median, op;
+GROUP BY ALL;

@@ -3,7 +3,7 @@
 -- host.
 -- Indexed: Advice on all runs reads it.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- kind     kind of advice, as in `advice_checks`
 -- calls    number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns

@@ -3,7 +3,7 @@
 -- One row: a kernel name in a step of one device of one rank of a run.
 -- Stored: most runs have no such rows, so queries skip them.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- step            step that launched the kernels (`steps.step`)
 -- is_median
 -- name            name of the kernel, as recorded
@@ -24,6 +24,7 @@ short_calls AS (
 calls AS (
     SELECT
         call.run_id,
+        call.device_id,
         call.rank,
         call.device,
         call.step,
@@ -41,6 +42,7 @@ calls AS (
 
 SELECT
     run_id,
+    device_id,
     rank,
     device,
     step,
@@ -51,4 +53,4 @@ SELECT
     coalesce(sum(idle_ns) FILTER (WHERE cause = 'launch'), 0)::BIGINT AS launch_idle_ns,
     coalesce(sum(idle_ns) FILTER (WHERE cause = 'host'), 0)::BIGINT AS host_idle_ns
 FROM calls
-GROUP BY run_id, rank, device, step, is_median, name;
+GROUP BY ALL;

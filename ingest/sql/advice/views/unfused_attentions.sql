@@ -4,7 +4,7 @@
 -- One row: an operator of such attentions in a step of one device of one rank of a run.
 -- Stored: most runs have no such rows, so queries skip them.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- step        step that launched its kernels (`steps.step`)
 -- is_median
 -- op          innermost cpu_op around the launch: a matrix multiplication or the softmax
@@ -15,6 +15,7 @@ WITH
 calls AS (
     SELECT
         kernel.run_id,
+        kernel.device_id,
         kernel.rank,
         kernel.device,
         kernel.step,
@@ -22,7 +23,7 @@ calls AS (
         leaf.name AS op,
         sum(kernel.inside_ns)::BIGINT AS device_ns,
         row_number() OVER (
-            PARTITION BY kernel.run_id, kernel.rank, kernel.device
+            PARTITION BY kernel.run_id, kernel.device_id
             ORDER BY min(kernel.start_ns), min(kernel.event_id)
         ) AS ordinal
     FROM measured_kernels AS kernel
@@ -31,6 +32,7 @@ calls AS (
     WHERE kernel.class = 'compute' AND leaf.level = 'leaf'
     GROUP BY
         kernel.run_id,
+        kernel.device_id,
         kernel.rank,
         kernel.device,
         kernel.step,
@@ -64,12 +66,12 @@ neighbours AS (
         lead(role) OVER around AS role_after,
         lead(ordinal) OVER around AS ordinal_after
     FROM relevant
-    WINDOW around AS (PARTITION BY run_id, rank, device ORDER BY ordinal)
+    WINDOW around AS (PARTITION BY run_id, device_id ORDER BY ordinal)
 ),
 
 softmaxes AS (
-    SELECT run_id, attention.rank, device, ordinal_before, ordinal, ordinal_after
-    FROM neighbours AS attention
+    SELECT run_id, device_id, ordinal_before, ordinal, ordinal_after
+    FROM neighbours
     WHERE
         role = 'softmax'
         AND role_before = 'matmul'
@@ -80,6 +82,7 @@ softmaxes AS (
 
 SELECT
     part.run_id,
+    part.device_id,
     part.rank,
     part.device,
     part.step,
@@ -92,9 +95,8 @@ FROM relevant AS part
 SEMI JOIN softmaxes
     ON
         part.run_id = softmaxes.run_id
-        AND part.rank = softmaxes.rank
-        AND part.device IS NOT DISTINCT FROM softmaxes.device
+        AND part.device_id = softmaxes.device_id
         AND part.ordinal IN (
             softmaxes.ordinal_before, softmaxes.ordinal, softmaxes.ordinal_after
         )
-GROUP BY part.run_id, part.rank, part.device, part.step, part.is_median, part.op;
+GROUP BY ALL;

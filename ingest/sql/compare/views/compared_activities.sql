@@ -42,7 +42,7 @@ CREATE MACRO compared_activities(base, other, rank := NULL, nth_step := NULL) AS
         ON
             measured.run_id = kernel.run_id
             AND measured.source_id = kernel.source_id
-            AND measured.device IS NOT DISTINCT FROM kernel.device
+            AND measured.device_id = kernel.device_id
             AND (measured.step IS NULL OR measured.step = kernel.step)
             AND measured.end_ns >= kernel.start_ns
             AND measured.start_ns <= kernel.start_ns + kernel.dur_ns

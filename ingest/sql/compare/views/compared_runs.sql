@@ -5,7 +5,7 @@
 -- One row: a side of the comparison. There are no rows if a run is unknown, has no metrics, or
 -- lacks the rank or the step.
 --
--- side, run_id, rank, device
+-- side, run_id, device_id, rank, device
 -- measure     device: time of device activities; host: time of operators on the host, if either run
 --             has no device
 -- steps       number of steps of the run
@@ -17,12 +17,11 @@ CREATE MACRO compared_runs(base, other, rank := NULL, nth_step := NULL) AS TABLE
     numbered AS (
         SELECT
             found.run_id,
-            found.rank,
-            found.device,
+            found.device_id,
             found.source_id,
             found.step,
             row_number() OVER (
-                PARTITION BY found.run_id, found.rank, found.device
+                PARTITION BY found.run_id, found.device_id
                 ORDER BY found.start_ns, found.source_id
             ) AS nth
         FROM step_metrics AS found
@@ -43,6 +42,7 @@ CREATE MACRO compared_runs(base, other, rank := NULL, nth_step := NULL) AS TABLE
     SELECT
         chosen.side,
         chosen.run_id,
+        chosen.device_id,
         chosen.rank,
         chosen.device,
         CASE
@@ -56,8 +56,7 @@ CREATE MACRO compared_runs(base, other, rank := NULL, nth_step := NULL) AS TABLE
     LEFT JOIN numbered
         ON
             chosen.run_id = numbered.run_id
-            AND chosen.rank = numbered.rank
-            AND chosen.device IS NOT DISTINCT FROM numbered.device
+            AND chosen.device_id = numbered.device_id
             AND numbered.nth = nth_step
     WHERE nth_step IS NULL OR numbered.nth IS NOT NULL
     QUALIFY bool_or(chosen.side = 'base') OVER () AND bool_or(chosen.side = 'other') OVER ();

@@ -2,7 +2,7 @@
 -- other, rank := NULL)`. It uses the same device of each run as `compared_runs`.
 -- One row: a step of one side; for a run without steps, its whole recording.
 --
--- side, run_id, rank
+-- side, run_id, device_id, rank
 -- device         number of the device; null if the run has no device
 -- measure        device or host, as in `compared_runs`
 -- steps_from     how the steps were found, as in `steps`; `run` for a whole recording
@@ -30,16 +30,14 @@ CREATE MACRO compared_steps(base, other, rank := NULL) AS TABLE
                 AS work_end_ns
         FROM compared_runs(base, other, rank := rank) AS sides
         INNER JOIN step_metrics AS step
-            ON
-                sides.run_id = step.run_id
-                AND sides.rank = step.rank
-                AND sides.device IS NOT DISTINCT FROM step.device
+            ON sides.run_id = step.run_id AND sides.device_id = step.device_id
         WHERE step.run_id IN (base, other) AND step.start_ns IS NOT NULL
     )
 
     SELECT
         found.side,
         found.run_id,
+        found.device_id,
         found.rank,
         found.device,
         found.measure,

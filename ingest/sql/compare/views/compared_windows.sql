@@ -2,7 +2,7 @@
 -- in a comparison: `compared_windows(base, other, rank := NULL, nth_step := NULL)`.
 -- One row: an input file of a side of `compared_runs`.
 --
--- side, run_id, source_id, device
+-- side, run_id, source_id, device_id
 -- measure   device or host, as in `compared_runs`
 -- step      the compared step (`steps.step`); null for a whole recording
 -- start_ns  Unix time from which work counts, ns
@@ -12,7 +12,7 @@ CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TA
         sides.side,
         sides.run_id,
         measured.source_id,
-        measured.device,
+        measured.device_id,
         sides.measure,
         sides.step,
         measured.start_ns,
@@ -21,7 +21,6 @@ CREATE MACRO compared_windows(base, other, rank := NULL, nth_step := NULL) AS TA
     INNER JOIN measured_windows AS measured
         ON
             sides.run_id = measured.run_id
-            AND sides.rank = measured.rank
-            AND sides.device IS NOT DISTINCT FROM measured.device
+            AND sides.device_id = measured.device_id
             AND (sides.step IS NULL OR sides.source_id = measured.source_id)
     WHERE measured.run_id IN (base, other);

@@ -47,7 +47,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
             ON
                 sides.run_id = found.run_id
                 AND sides.source_id = found.source_id
-                AND sides.device IS NOT DISTINCT FROM found.device
+                AND sides.device_id = found.device_id
                 AND sides.step = found.step
         WHERE found.run_id IN (base, other)
     ),
@@ -83,7 +83,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
             ON
                 sides.run_id = part.run_id
                 AND sides.source_id = part.source_id
-                AND sides.device IS NOT DISTINCT FROM part.device
+                AND sides.device_id = part.device_id
                 AND sides.step = part.step
         WHERE part.run_id IN (base, other) AND (part.is_idle IS NOT NULL OR part.ns > 0)
     ),

@@ -17,6 +17,7 @@
 -- op         name of the operator `op_id`
 -- module     innermost nn.Module around the operator
 -- side       host or device
+-- device_id
 -- device
 -- lane       `thread N`, `stream N` or `no stream`; null between operators
 -- start_ns   Unix time at which the interval begins, ns
@@ -34,6 +35,7 @@ SELECT
     op.name AS op,
     op.module,
     if(kernels.event_id IS NULL, 'host', 'device') AS side,
+    coalesce(kernels.device_id, device_id_of(sources.rank, NULL)) AS device_id,
     kernels.device,
     if(
         kernels.event_id IS NULL,

@@ -2,5 +2,5 @@
 -- thread and device has a lane.
 -- One row: a thread and a device that it launches on.
 -- Materialised: `lane` is a row number, which must stay the same for all readers.
-SELECT thread, device, row_number() OVER () AS lane
-FROM (SELECT DISTINCT thread, device FROM gaps WHERE thread IS NOT NULL);
+SELECT thread, device_id, row_number() OVER () AS lane
+FROM (SELECT DISTINCT thread, device_id FROM gaps WHERE thread IS NOT NULL);

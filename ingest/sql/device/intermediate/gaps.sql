@@ -14,8 +14,7 @@ WITH
 neighbours AS (
     SELECT
         islands.source_id,
-        islands.rank,
-        islands.device,
+        islands.device_id,
         coalesce(lag(islands.end_ns) OVER device_order, recordings.start_ns) AS from_ns,
         islands.start_ns AS to_ns,
         lag(islands.last_id) OVER device_order AS before_kernel_id,
@@ -23,24 +22,25 @@ neighbours AS (
     FROM device_islands AS islands
     INNER JOIN recordings ON islands.source_id = recordings.source_id
     WHERE islands.class = 'all'
-    WINDOW device_order AS (PARTITION BY islands.source_id, islands.device ORDER BY islands.island)
+    WINDOW
+        device_order AS (
+            PARTITION BY islands.source_id, islands.device_id ORDER BY islands.island
+        )
     UNION ALL BY NAME
     SELECT
         islands.source_id,
-        islands.rank,
-        islands.device,
+        islands.device_id,
         max(islands.end_ns) AS from_ns,
         any_value(recordings.end_ns) AS to_ns,
         arg_max(islands.last_id, islands.island) AS before_kernel_id
     FROM device_islands AS islands
     INNER JOIN recordings ON islands.source_id = recordings.source_id
     WHERE islands.class = 'all'
-    GROUP BY islands.source_id, islands.rank, islands.device
+    GROUP BY islands.source_id, islands.device_id
     UNION ALL BY NAME
     SELECT
         unused.source_id,
-        unused.rank,
-        unused.device,
+        unused.device_id,
         recordings.start_ns AS from_ns,
         recordings.end_ns AS to_ns
     FROM work_windows AS unused
@@ -48,7 +48,7 @@ neighbours AS (
     ANTI JOIN device_islands AS islands
         ON
             unused.source_id = islands.source_id
-            AND unused.device IS NOT DISTINCT FROM islands.device
+            AND unused.device_id = islands.device_id
             AND islands.class = 'all'
     WHERE unused.measure = 'device'
 ),
@@ -62,7 +62,7 @@ edges AS (
     LEFT JOIN work_windows AS measured
         ON
             neighbours.source_id = measured.source_id
-            AND neighbours.device IS NOT DISTINCT FROM measured.device
+            AND neighbours.device_id = measured.device_id
     WHERE before_kernel_id IS NULL OR after_kernel_id IS NULL
 ),
 
@@ -90,7 +90,7 @@ cut AS (
 )
 
 SELECT
-    row_number() OVER (ORDER BY cut.source_id, cut.device, cut.from_ns) AS gap_id,
+    row_number() OVER (ORDER BY cut.source_id, cut.device_id, cut.from_ns) AS gap_id,
     cut.*,
     launches.lane AS thread,
     if(cut.after_kernel_id IS NULL, NULL, launches.launch_ns) AS launch_ns,

@@ -17,7 +17,7 @@ SELECT
     CASE WHEN is_wait(calls.launch_name) THEN calls.launch_name END AS blocking_call
 FROM gaps
 INNER JOIN gap_lanes
-    ON gaps.thread = gap_lanes.thread AND gaps.device IS NOT DISTINCT FROM gap_lanes.device
+    ON gaps.thread = gap_lanes.thread AND gaps.device_id = gap_lanes.device_id
 LEFT JOIN launches AS calls
     ON gaps.before_kernel_id = calls.event_id AND gaps.thread = calls.lane
 LEFT JOIN kernels AS copies

@@ -4,7 +4,7 @@
 -- of the rank use the device, it is the whole recording.
 -- Materialised in small runs: planning it takes longer than reading its rows.
 --
--- run_id, source_id, rank, device
+-- run_id, source_id, rank, device_id, device
 -- start_ns         Unix time at which the device became idle, ns
 -- dur_ns           duration of the gap, ns
 -- is_edge          whether it is before the device's first activity or after its last one; such a
@@ -29,8 +29,9 @@
 --                  step of the host; null outside of the measured time
 SELECT
     gaps.source_id,
-    gaps.rank,
-    gaps.device,
+    devices.rank,
+    gaps.device_id,
+    devices.device,
     gaps.from_ns AS start_ns,
     gaps.to_ns - gaps.from_ns AS dur_ns,
     gaps.before_kernel_id IS NULL OR gaps.after_kernel_id IS NULL AS is_edge,
@@ -68,6 +69,7 @@ SELECT
         ELSE next.step
     END AS step
 FROM gaps
+INNER JOIN work_devices AS devices ON gaps.device_id = devices.device_id
 LEFT JOIN kernels AS previous ON gaps.before_kernel_id = previous.event_id
 LEFT JOIN kernels AS next ON gaps.after_kernel_id = next.event_id
 LEFT JOIN gap_hosts ON gaps.gap_id = gap_hosts.gap_id;

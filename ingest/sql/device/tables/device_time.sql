@@ -2,7 +2,7 @@
 -- One row: a device of one input file.
 -- Materialised: a relation reads it, and its file is written from it.
 --
--- run_id, source_id, rank, device
+-- run_id, source_id, rank, device_id, device
 -- start_ns                  Unix time at which the first activity began, ns
 -- span_ns                   time from the start of the first activity to the end of the last, ns
 -- busy_ns                   time with any activity on any stream, ns
@@ -19,8 +19,7 @@
 WITH lengths AS (
     SELECT
         source_id,
-        device,
-        any_value(rank) AS rank,
+        device_id,
         min(start_ns) AS start_ns,
         max(end_ns) - min(start_ns) AS span_ns,
         count(*) FILTER (WHERE class = 'all') - 1 AS bubbles,
@@ -34,12 +33,13 @@ WITH lengths AS (
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'memset'), 0)::BIGINT AS memset_ns,
         coalesce(sum(end_ns - start_ns) FILTER (WHERE class = 'working'), 0)::BIGINT AS working_ns
     FROM device_islands
-    GROUP BY source_id, device
+    GROUP BY ALL
 )
 
 SELECT
     source_id,
     rank,
+    device_id,
     device,
     start_ns,
     span_ns,
@@ -54,4 +54,5 @@ SELECT
     memset_ns,
     working_ns - compute_ns AS exposed_communication_ns,
     busy_ns - working_ns AS exposed_copy_ns
-FROM lengths;
+FROM lengths
+INNER JOIN work_devices USING (device_id);

@@ -8,6 +8,7 @@
 -- name             name of the kernel as recorded, or description of the copy
 -- kind             kernel, memcpy or memset
 -- class            compute, communication or copy
+-- device_id
 -- device           number of the device; the process id if the trace does not name a device
 -- stream           stream on the device; 0 is a valid stream
 -- start_ns         start, Unix time, ns
@@ -71,7 +72,8 @@ launched AS (
         coalesce(launches.op, ops.op) AS op,
         ops.top_op_id,
         ops.top_op,
-        coalesce(launches.launch_ns, activities.start_ns) AS host_ns
+        coalesce(launches.launch_ns, activities.start_ns) AS host_ns,
+        coalesce(activities.a.device, try_cast(activities.pid AS BIGINT)) AS device
     FROM activities
     LEFT JOIN launches ON activities.event_id = launches.event_id
     LEFT JOIN launching_ops AS ops
@@ -90,7 +92,8 @@ SELECT
             THEN 'communication'
         ELSE 'compute'
     END AS class,
-    coalesce(launched.a.device, try_cast(launched.pid AS BIGINT)) AS device,
+    device_id_of(launched.rank, launched.device) AS device_id,
+    launched.device,
     coalesce(launched.a.stream, try_cast(launched.tid AS BIGINT)) AS stream,
     launched.start_ns,
     launched.dur_ns,

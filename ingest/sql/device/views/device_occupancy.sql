@@ -24,8 +24,7 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         FROM kernels
         WHERE
             run_id = run
-            AND rank = of_rank
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = device_id_of(of_rank, of_device)
             AND start_ns < until_ns
             AND start_ns + dur_ns > since_ns
     ),
@@ -44,7 +43,7 @@ CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins)
         UNION ALL
         SELECT start_ns, start_ns + dur_ns AS end_ns, cause AS part
         FROM bubbles
-        WHERE run_id = run AND rank = of_rank AND device IS NOT DISTINCT FROM of_device
+        WHERE run_id = run AND device_id = device_id_of(of_rank, of_device)
     ),
 
     shown AS (

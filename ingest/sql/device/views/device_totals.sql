@@ -1,7 +1,7 @@
 -- Busy and idle time of each device of a rank, over all its input files.
 -- One row: a device of one rank of a run.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- start_ns      Unix time at which the first activity began, ns
 -- end_ns        Unix time at which the last activity ended, ns
 -- span_ns       time from the first activity of an input file to its last, summed over the files,
@@ -13,6 +13,7 @@
 -- activities    number of kernels, memory copies and memory sets
 SELECT
     run_id,
+    device_id,
     rank,
     device,
     min(start_ns) AS start_ns,
@@ -24,4 +25,4 @@ SELECT
     sum(bubbles)::BIGINT AS bubbles,
     sum(activities)::BIGINT AS activities
 FROM device_time
-GROUP BY run_id, rank, device;
+GROUP BY run_id, device_id, rank, device;

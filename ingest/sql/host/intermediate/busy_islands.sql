@@ -1,7 +1,7 @@
 -- Intervals in which a device was busy, or the host in a run without a device.
 -- One row: a maximal interval.
-SELECT source_id, device, start_ns, end_ns
+SELECT source_id, device_id, start_ns, end_ns
 FROM device_islands
 WHERE class = 'all'
 UNION ALL
-SELECT source_id, device, start_ns, end_ns FROM islands('host_work');
+SELECT source_id, device_id, start_ns, end_ns FROM islands('host_work');

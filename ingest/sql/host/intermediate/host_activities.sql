@@ -7,7 +7,7 @@
 SELECT
     source_id,
     rank,
-    NULL::BIGINT AS device,
+    device_id_of(rank, NULL) AS device_id,
     event_id,
     start_ns,
     end_ns - start_ns AS dur_ns,
@@ -19,7 +19,14 @@ SELECT
 FROM outermost_ops
 WHERE NOT EXISTS (FROM kernels)
 UNION ALL
-SELECT source_id, rank, NULL AS device, event_id, start_ns, dur_ns, 'compiled_code' AS kind
+SELECT
+    source_id,
+    rank,
+    device_id_of(rank, NULL) AS device_id,
+    event_id,
+    start_ns,
+    dur_ns,
+    'compiled_code' AS kind
 FROM complete
 WHERE
     category IN ('cpu_op', 'user_annotation')

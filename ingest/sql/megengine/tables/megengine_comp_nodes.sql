@@ -2,6 +2,7 @@
 -- One row: a comp node.
 --
 -- run_id, source_id, rank, comp_node
+-- device_id
 -- device          number of the device (`kernels.device`)
 -- stream          stream on the device (`kernels.stream`)
 -- clock_shift_ns  shift that was added to its times in `events` and `kernels`, ns. The clock of a
@@ -12,6 +13,7 @@ SELECT
     node.source_id,
     sources.rank,
     node.comp_node,
+    device_id_of(sources.rank, node.device) AS device_id,
     node.device,
     node.stream,
     node.clock_shift_ns

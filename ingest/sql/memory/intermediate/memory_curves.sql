@@ -2,7 +2,7 @@
 -- One row: an action.
 -- Filled by: replay(memory_devices, memory_actions)
 CREATE TABLE memory_curves (
-    device_id INTEGER,
+    curve_id INTEGER,
     action_id BIGINT,
     ordinal BIGINT,
     change_bytes BIGINT,

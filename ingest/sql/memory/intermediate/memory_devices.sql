@@ -1,8 +1,8 @@
 -- Devices whose memory a source records.
 -- One row: a device in an input file.
--- Materialised: `device_id` is a row number, and the replay queries it for each device.
+-- Materialised: `curve_id` is a row number, and the replay queries it for each device.
 SELECT
-    (row_number() OVER (ORDER BY source_id, device_label) - 1)::INTEGER AS device_id,
+    (row_number() OVER (ORDER BY source_id, device_label) - 1)::INTEGER AS curve_id,
     source_id,
     device_label,
     coalesce(any_value(origin), 'snapshot') AS origin,

@@ -11,10 +11,10 @@ ends AS (
         coalesce(blocks.bytes, 0) AS block_bytes
     FROM memory_starts AS starts
     LEFT JOIN (
-        SELECT device_id, arg_max(active_bytes, ordinal) AS active_bytes
+        SELECT curve_id, arg_max(active_bytes, ordinal) AS active_bytes
         FROM memory_totals
-        GROUP BY device_id
-    ) AS last USING (device_id)
+        GROUP BY curve_id
+    ) AS last USING (curve_id)
     LEFT JOIN (
         SELECT source_id, device_label, sum(coalesce(requested_bytes, bytes)) AS bytes
         FROM staged_blocks
@@ -76,9 +76,9 @@ SELECT
         any_value(devices.device_label), count(*), if(count(*) = 1, '', 's')
     ) AS message
 FROM memory_totals AS totals
-INNER JOIN memory_devices AS devices ON totals.device_id = devices.device_id
+INNER JOIN memory_devices AS devices ON totals.curve_id = devices.curve_id
 WHERE totals.active_bytes > totals.reserved_bytes
-GROUP BY devices.device_id, devices.source_id
+GROUP BY devices.curve_id, devices.source_id
 UNION ALL
 SELECT
     source_id,

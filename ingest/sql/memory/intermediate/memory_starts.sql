@@ -5,12 +5,12 @@
 WITH
 allocations AS (
     SELECT
-        device_id,
+        curve_id,
         sum(bytes) AS active_bytes,
         sum(bytes) FILTER (WHERE free_requested_ordinal IS DISTINCT FROM -1) AS allocated_bytes
     FROM memory_lives
     WHERE alloc_ordinal IS NULL
-    GROUP BY device_id
+    GROUP BY curve_id
 ),
 
 segments AS (
@@ -21,11 +21,11 @@ segments AS (
 
 curves AS (
     SELECT
-        device_id,
+        curve_id,
         arg_max(reserved_bytes, ordinal) AS end_reserved_bytes,
         min(allocated_bytes) AS least_allocated_bytes
     FROM memory_curves
-    GROUP BY device_id
+    GROUP BY curve_id
 ),
 
 recorded AS (
@@ -52,8 +52,8 @@ SELECT
         ELSE coalesce(segments.reserved_bytes, 0) - coalesce(curves.end_reserved_bytes, 0)
     END::BIGINT AS reserved_bytes
 FROM memory_devices AS devices
-LEFT JOIN allocations ON devices.device_id = allocations.device_id
-LEFT JOIN curves ON devices.device_id = curves.device_id
+LEFT JOIN allocations ON devices.curve_id = allocations.curve_id
+LEFT JOIN curves ON devices.curve_id = curves.curve_id
 LEFT JOIN segments
     ON devices.source_id = segments.source_id AND devices.device_label = segments.device_label
 LEFT JOIN recorded

@@ -2,7 +2,7 @@
 -- of times. `source_id` is the device.
 -- One row: a step with at least one action.
 SELECT
-    devices.device_id AS source_id,
+    devices.curve_id AS source_id,
     steps.step,
     steps.start_ordinal AS start_ns,
     steps.end_ordinal - steps.start_ordinal AS dur_ns
@@ -10,6 +10,5 @@ FROM memory_steps AS steps
 INNER JOIN memory_devices AS devices
     ON
         steps.source_id = devices.source_id
-        AND steps.device_type = device_type_of(devices.device_label)
-        AND steps.device IS NOT DISTINCT FROM device_of(devices.device_label)
+        AND steps.device_id = memory_device_id(steps.rank, devices.device_label)
 WHERE steps.end_ordinal > steps.start_ordinal;

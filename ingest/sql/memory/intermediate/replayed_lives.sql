@@ -5,7 +5,7 @@
 -- One row: an allocation that an action begins or ends.
 -- Filled by: replay(memory_devices, memory_actions)
 CREATE TABLE replayed_lives (
-    device_id INTEGER,
+    curve_id INTEGER,
     address UBIGINT,
     bytes BIGINT,
     alloc_ordinal BIGINT,

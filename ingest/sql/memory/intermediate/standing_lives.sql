@@ -28,7 +28,7 @@ pending AS (
 )
 
 SELECT
-    devices.device_id,
+    devices.curve_id,
     block.address,
     coalesce(block.requested_bytes, block.bytes) AS bytes,
     CASE WHEN block.state <> 'active_allocated' THEN coalesce(pending.requested_ordinal, -1) END
@@ -43,7 +43,7 @@ WHERE
     AND NOT EXISTS (
         FROM replayed_lives AS lives
         WHERE
-            lives.device_id = devices.device_id
+            lives.curve_id = devices.curve_id
             AND lives.address = block.address
             AND lives.alloc_ordinal IS NOT NULL
             AND lives.free_ordinal IS NULL

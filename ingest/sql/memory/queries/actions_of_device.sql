@@ -1,4 +1,4 @@
--- The actions of device $device_id in the form that the replay needs. Roles: 1 allocates, 2 frees,
+-- The actions of device $curve_id in the form that the replay needs. Roles: 1 allocates, 2 frees,
 -- 3 requests a free, 4 completes a free; 0 does not concern an allocation, or has no address. The
 -- lowest BIGINT represents null.
 -- One row: an action.
@@ -20,4 +20,4 @@ SELECT
     reserved_change(action, coalesce(bytes, 0))::BIGINT AS reserved_change
 FROM memory_actions
 INNER JOIN memory_devices USING (source_id, device_label)
-WHERE memory_devices.device_id = $device_id;
+WHERE memory_devices.curve_id = $curve_id;

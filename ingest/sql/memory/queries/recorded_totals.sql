@@ -1,4 +1,4 @@
--- The memory totals of device $device_id that a trace or timeline itself records. The lowest BIGINT
+-- The memory totals of device $curve_id that a trace or timeline itself records. The lowest BIGINT
 -- represents null.
 -- One row: an action.
 SELECT
@@ -8,4 +8,4 @@ SELECT
     coalesce(recorded_reserved_bytes, -9223372036854775808) AS reserved_bytes
 FROM memory_actions
 INNER JOIN memory_devices USING (source_id, device_label)
-WHERE memory_devices.device_id = $device_id;
+WHERE memory_devices.curve_id = $curve_id;

@@ -2,7 +2,7 @@
 -- is the sum of these allocations.
 -- One row: an allocation.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- allocation_id           number of the allocation, unique in the run
 -- origin                  `traced`: the allocation was recorded. `before_trace`: only its free was
 --                         recorded. `snapshot_only`: neither was recorded, but it was in use when
@@ -45,14 +45,14 @@ known AS (
             id_in_run(
                 devices.source_id,
                 999_999_999_999 - row_number() OVER (
-                    PARTITION BY devices.source_id ORDER BY lives.device_id, lives.address
+                    PARTITION BY devices.source_id ORDER BY lives.curve_id, lives.address
                 )
             ) AS action_id
         ),
         segment.stream,
         segment.pool
     FROM memory_lives AS lives
-    INNER JOIN memory_devices AS devices USING (device_id)
+    INNER JOIN memory_devices AS devices USING (curve_id)
     ASOF LEFT JOIN staged_segments AS segment
         ON
             devices.source_id = segment.source_id
@@ -64,6 +64,7 @@ known AS (
 SELECT
     devices.source_id,
     sources.rank,
+    memory_device_id(sources.rank, devices.device_label) AS device_id,
     device_type_of(devices.device_label) AS device_type,
     device_of(devices.device_label) AS device,
     known.action_id AS allocation_id,
@@ -91,11 +92,11 @@ SELECT
     coalesce(ops.module, stack_labels.module) AS module,
     moment.step
 FROM known
-INNER JOIN memory_devices AS devices ON known.device_id = devices.device_id
+INNER JOIN memory_devices AS devices ON known.curve_id = devices.curve_id
 INNER JOIN staged_sources AS sources ON devices.source_id = sources.source_id
 LEFT JOIN timed_allocs AS timed ON known.action_id = timed.action_id
 LEFT JOIN allocating_ops AS ops ON timed.lane = ops.lane AND timed.from_ns = ops.from_ns
 LEFT JOIN stack_labels ON known.stack_id = stack_labels.stack_id
 -- Positions in `memory_step_spans` are numbers of actions, not times.
 ASOF LEFT JOIN step_moments('memory_step_spans') AS moment
-    ON known.device_id = moment.source_id AND known.alloc_ordinal >= moment.from_ns;
+    ON known.curve_id = moment.source_id AND known.alloc_ordinal >= moment.from_ns;

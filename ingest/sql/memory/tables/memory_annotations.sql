@@ -1,7 +1,7 @@
 -- Intervals that the program annotated with a name, as recorded in memory snapshots.
 -- One row: an annotation, from its start to its end.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- name      name of the annotation
 -- start_ns  Unix time of the start, ns; null if only the end was recorded
 -- end_ns    Unix time of the end, ns; null if only the start was recorded
@@ -41,6 +41,7 @@ intervals AS (
 SELECT
     intervals.source_id,
     sources.rank,
+    memory_device_id(sources.rank, intervals.device_label) AS device_id,
     device_type_of(intervals.device_label) AS device_type,
     device_of(intervals.device_label) AS device,
     intervals.name,

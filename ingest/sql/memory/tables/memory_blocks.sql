@@ -1,7 +1,7 @@
 -- Blocks that the segments consisted of when the snapshot was taken.
 -- One row: a block.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- segment_id       segment that contains the block (`memory_segments.segment_id`)
 -- address          start address of the block
 -- bytes            size of the block, bytes
@@ -12,6 +12,7 @@
 SELECT
     block.source_id,
     sources.rank,
+    memory_device_id(sources.rank, block.device_label) AS device_id,
     device_type_of(block.device_label) AS device_type,
     device_of(block.device_label) AS device,
     block.segment_id,

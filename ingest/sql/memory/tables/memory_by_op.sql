@@ -8,7 +8,7 @@
 -- Materialised: DuckDB plans it with all its optimizers; one of them is switched off when files are
 -- written.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type           type of the device that has the memory: cuda, cpu, xpu, …
 -- device                number of that device; null for the CPU
 -- op                    name of the operator or annotation
@@ -113,6 +113,7 @@ counted AS (
 SELECT
     counted.source_id,
     any_value(sources.rank) AS rank,
+    memory_device_id(any_value(sources.rank), counted.device_label) AS device_id,
     device_type_of(counted.device_label) AS device_type,
     device_of(counted.device_label) AS device,
     counted.name AS op,

@@ -1,7 +1,7 @@
 -- Actions of the memory allocators, with the totals after each action.
 -- One row: an action of an allocator, from a snapshot, a trace or a memory timeline.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type        cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- ordinal            number of actions of the device before this one, in the input file
@@ -31,6 +31,7 @@
 SELECT
     actions.source_id,
     sources.rank,
+    memory_device_id(sources.rank, actions.device_label) AS device_id,
     device_type_of(actions.device_label) AS device_type,
     device_of(actions.device_label) AS device,
     actions.ordinal,

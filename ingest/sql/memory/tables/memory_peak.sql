@@ -2,7 +2,7 @@
 -- One row: a device in an input file.
 -- Materialised: several relations read it.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- origin                 snapshot, trace or timeline
 -- actions                number of actions of its allocator; 0 if the snapshot has no history
 -- allocations            number of allocations that can be followed; 0 if no addresses were
@@ -26,7 +26,7 @@
 WITH
 used AS (
     SELECT
-        device_id,
+        curve_id,
         ordinal,
         action_id,
         coalesce(active_bytes, allocated_bytes) AS used_bytes,
@@ -36,7 +36,7 @@ used AS (
 
 highest AS (
     SELECT
-        device_id,
+        curve_id,
         max(used_bytes) AS peak_bytes,
         arg_min(ordinal, (-used_bytes, ordinal)) AS peak_ordinal,
         arg_min(action_id, (-used_bytes, ordinal)) AS peak_id,
@@ -44,11 +44,11 @@ highest AS (
         max(reserved_bytes) AS peak_reserved_bytes,
         arg_max(reserved_bytes, ordinal) AS end_reserved_bytes
     FROM used
-    GROUP BY device_id
+    GROUP BY curve_id
 ),
 
 lives AS (
-    SELECT device_id, count(*) AS allocations FROM memory_lives GROUP BY device_id
+    SELECT curve_id, count(*) AS allocations FROM memory_lives GROUP BY curve_id
 ),
 
 starts AS (
@@ -58,6 +58,7 @@ starts AS (
 SELECT
     starts.source_id,
     sources.rank,
+    memory_device_id(sources.rank, starts.device_label) AS device_id,
     device_type_of(starts.device_label) AS device_type,
     device_of(starts.device_label) AS device,
     starts.origin,
@@ -76,6 +77,6 @@ SELECT
     coalesce(highest.end_reserved_bytes, starts.reserved_bytes) AS end_reserved_bytes
 FROM starts
 INNER JOIN staged_sources AS sources ON starts.source_id = sources.source_id
-LEFT JOIN highest ON starts.device_id = highest.device_id
-LEFT JOIN lives ON starts.device_id = lives.device_id
+LEFT JOIN highest ON starts.curve_id = highest.curve_id
+LEFT JOIN lives ON starts.curve_id = lives.curve_id
 LEFT JOIN memory_actions AS peak_action ON highest.peak_id = peak_action.action_id;

@@ -2,7 +2,7 @@
 -- is a segment, or a part of an expandable segment that was mapped as a unit.
 -- One row: a range.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- address        start address of the range
 -- bytes          size of the range, bytes
 -- alloc_ordinal  action that allocated the range (`memory_events.ordinal`); null if that was before
@@ -35,6 +35,7 @@ held_in_segment AS (
 SELECT
     held.source_id,
     sources.rank,
+    memory_device_id(sources.rank, held.device_label) AS device_id,
     device_type_of(held.device_label) AS device_type,
     device_of(held.device_label) AS device,
     held.address,

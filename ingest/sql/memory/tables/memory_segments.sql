@@ -1,7 +1,7 @@
 -- Segments of device memory that the allocator held when the snapshot was taken.
 -- One row: a segment.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- segment_id       number of the segment in the file
 -- address          start address of the segment
 -- bytes            size of the segment, bytes
@@ -19,6 +19,7 @@
 SELECT
     segment.source_id,
     sources.rank,
+    memory_device_id(sources.rank, segment.device_label) AS device_id,
     device_type_of(segment.device_label) AS device_type,
     device_of(segment.device_label) AS device,
     segment.segment_id,

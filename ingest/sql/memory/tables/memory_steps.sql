@@ -4,7 +4,7 @@
 -- One row: a step of a device in an input file.
 -- Materialised: another relation reads it, and its file is written from it.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- step      number of the step: the profiler's, or else counted from 0
 -- start_ns  Unix time of the start, ns; null if the step began before the first action
 -- end_ns    Unix time of the end, ns; null if the step was still running at the end
@@ -113,6 +113,7 @@ found AS (
 SELECT
     found.source_id,
     devices.rank,
+    memory_device_id(devices.rank, found.device_label) AS device_id,
     device_type_of(found.device_label) AS device_type,
     device_of(found.device_label) AS device,
     found.step,

@@ -2,7 +2,7 @@
 -- be released.
 -- One row: a segment, a pool, or an entire device of an input file.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- level                   segment, pool or device
 -- pool                    ids of the private pool; (0, 0) is the common pool; null for level
 --                         device, and in old files
@@ -23,6 +23,7 @@ segments AS (
         segment.run_id,
         segment.source_id,
         segment.rank,
+        segment.device_id,
         segment.device_type,
         segment.device,
         segment.pool,
@@ -43,25 +44,15 @@ segments AS (
             0
         ) AS inactive_rest_bytes
     FROM memory_segments AS segment
-    LEFT JOIN memory_blocks AS block
-        ON
-            segment.run_id = block.run_id
-            AND segment.source_id = block.source_id
-            AND segment.segment_id = block.segment_id
-    GROUP BY
-        segment.run_id,
-        segment.source_id,
-        segment.rank,
-        segment.device_type,
-        segment.device,
-        segment.pool,
-        segment.segment_id
+    LEFT JOIN memory_blocks AS block USING (run_id, source_id, segment_id)
+    GROUP BY ALL
 )
 
 SELECT
     run_id,
     source_id,
     rank,
+    device_id,
     device_type,
     device,
     CASE
@@ -82,7 +73,7 @@ SELECT
     100.0 * sum(inactive_bytes) / nullif(sum(bytes), 0) AS inactive_percent
 FROM segments
 GROUP BY GROUPING SETS (
-    (run_id, source_id, rank, device_type, device, pool, segment_id),
-    (run_id, source_id, rank, device_type, device, pool),
-    (run_id, source_id, rank, device_type, device)
+    (run_id, source_id, rank, device_id, device_type, device, pool, segment_id),
+    (run_id, source_id, rank, device_id, device_type, device, pool),
+    (run_id, source_id, rank, device_id, device_type, device)
 );

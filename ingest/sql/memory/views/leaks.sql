@@ -2,7 +2,7 @@
 -- whether it grows with the steps. Empty if no steps are known (`memory_steps`).
 -- One row: a line of code on one device in an input file.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- user_frame    line of the user's code that allocated the memory; the operator if no stack was
 --               recorded
 -- bytes         memory in use at the end, bytes
@@ -19,12 +19,11 @@ steps AS (
     SELECT
         run_id,
         source_id,
-        device_type,
-        device,
+        device_id,
         min(step) AS first_step,
         count(*) - 1 AS steps_in_all
     FROM memory_steps
-    GROUP BY run_id, source_id, device_type, device
+    GROUP BY ALL
 ),
 
 left_over AS (
@@ -32,6 +31,7 @@ left_over AS (
         allocation.run_id,
         allocation.source_id,
         allocation.rank,
+        allocation.device_id,
         allocation.device_type,
         allocation.device,
         coalesce(stacks.user_frame, allocation.op, no_stack()) AS user_frame,
@@ -43,8 +43,7 @@ left_over AS (
         ON
             allocation.run_id = steps.run_id
             AND allocation.source_id = steps.source_id
-            AND allocation.device_type = steps.device_type
-            AND allocation.device IS NOT DISTINCT FROM steps.device
+            AND allocation.device_id = steps.device_id
             AND allocation.step > steps.first_step
     LEFT JOIN stacks
         ON allocation.run_id = stacks.run_id AND allocation.stack_id = stacks.stack_id
@@ -55,6 +54,7 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_id,
     device_type,
     device,
     user_frame,
@@ -67,4 +67,4 @@ SELECT
     (sum(bytes) // count(DISTINCT step))::BIGINT AS bytes_a_step,
     count(DISTINCT step) >= greatest(2, any_value(steps_in_all) - 1) AS is_growing
 FROM left_over
-GROUP BY run_id, source_id, rank, device_type, device, user_frame;
+GROUP BY ALL;

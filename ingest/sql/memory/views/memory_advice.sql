@@ -5,7 +5,7 @@
 --
 -- A finding must concern at least 1 % of the device's peak, and at least 1 MiB.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- kind            fragmentation: free memory between allocations that cannot be released (stranded,
@@ -30,29 +30,20 @@ tight_moments AS NOT MATERIALIZED (
     SELECT
         run_id,
         source_id,
+        device_id,
         device_type,
         device,
         arg_min(ordinal, (NOT is_error, ordinal)) AS ordinal,
         bool_or(is_error) AS is_error,
         max(actions) AS actions
     FROM (
-        SELECT
-            run_id, source_id, device_type, device, ordinal, TRUE AS is_error, NULL AS actions
-        FROM memory_events
-        WHERE action = 'oom'
-        UNION ALL
-        SELECT
-            run_id,
-            source_id,
-            device_type,
-            device,
-            peak_ordinal AS ordinal,
-            FALSE AS is_error,
-            actions
+        SELECT *, TRUE AS is_error FROM memory_events WHERE action = 'oom'
+        UNION ALL BY NAME
+        SELECT *, peak_ordinal AS ordinal, FALSE AS is_error
         FROM memory_peak
         WHERE origin = 'snapshot'
     )
-    GROUP BY run_id, source_id, device_type, device
+    GROUP BY ALL
 ),
 
 replayed_moments AS NOT MATERIALIZED (
@@ -64,8 +55,7 @@ segments AS (
     SELECT
         run_id,
         source_id,
-        device_type,
-        device,
+        device_id,
         sum(bytes) AS bytes,
         CASE
             WHEN bool_or(state <> 'free')
@@ -74,22 +64,16 @@ segments AS (
                 ) FILTER (WHERE state = 'free')
         END AS stranded_bytes
     FROM memory_layout_at('replayed_moments')
-    GROUP BY run_id, source_id, device_type, device, segment_address
+    GROUP BY run_id, source_id, device_id, segment_address
     UNION ALL
     SELECT
         moment.run_id,
         moment.source_id,
-        moment.device_type,
-        moment.device,
+        moment.device_id,
         segment.bytes,
         segment.stranded_bytes
     FROM tight_moments AS moment
-    INNER JOIN fragmentation AS segment
-        ON
-            moment.run_id = segment.run_id
-            AND moment.source_id = segment.source_id
-            AND moment.device_type = segment.device_type
-            AND moment.device IS NOT DISTINCT FROM segment.device
+    INNER JOIN fragmentation AS segment USING (run_id, source_id, device_id)
     WHERE segment.level = 'segment' AND moment.ordinal >= moment.actions - 1
 ),
 
@@ -97,13 +81,12 @@ stranded AS (
     SELECT
         run_id,
         source_id,
-        device_type,
-        device,
+        device_id,
         sum(bytes) AS reserved_bytes,
         coalesce(sum(stranded_bytes), 0) AS bytes,
         count(*) FILTER (WHERE stranded_bytes > 0) AS segments
     FROM segments
-    GROUP BY run_id, source_id, device_type, device
+    GROUP BY run_id, source_id, device_id
 ),
 
 settings AS (
@@ -116,7 +99,7 @@ owners AS (
     SELECT
         *,
         dense_rank() OVER (
-            PARTITION BY run_id, source_id, device_type, device
+            PARTITION BY run_id, source_id, device_id
             ORDER BY list_position(['frame', 'op', 'category', 'module'], level)
         ) AS choice
     FROM memory_by_owner
@@ -127,8 +110,7 @@ largest AS (
     SELECT
         run_id,
         source_id,
-        device_type,
-        device,
+        device_id,
         list(bytes ORDER BY bytes DESC, name) FILTER (WHERE percent >= 1) AS sizes,
         list(
             format('{} ({:.1f}%)', name, percent) ORDER BY bytes DESC, name
@@ -136,28 +118,27 @@ largest AS (
         sum(percent) AS known_percent
     FROM owners
     WHERE choice = 1
-    GROUP BY run_id, source_id, device_type, device
+    GROUP BY run_id, source_id, device_id
 ),
 
 growing AS (
     SELECT
         run_id,
         source_id,
-        device_type,
-        device,
+        device_id,
         sum(bytes) AS bytes,
         sum(bytes_a_step) AS bytes_a_step,
         count(*) AS lines,
         arg_min(user_frame, (-bytes, user_frame)) AS user_frame
     FROM leaks
     WHERE is_growing
-    GROUP BY run_id, source_id, device_type, device
+    GROUP BY run_id, source_id, device_id
 ),
 
 steps AS (
-    SELECT run_id, source_id, device_type, device, count(*) AS steps
+    SELECT run_id, source_id, device_id, count(*) AS steps
     FROM memory_steps
-    GROUP BY run_id, source_id, device_type, device
+    GROUP BY run_id, source_id, device_id
 ),
 
 facts AS (
@@ -165,6 +146,7 @@ facts AS (
         peak.run_id,
         peak.source_id,
         peak.rank,
+        peak.device_id,
         peak.device_type,
         peak.device,
         peak.peak_bytes,
@@ -202,38 +184,12 @@ facts AS (
         END AS unknown_reason
     FROM memory_peak AS peak
     CROSS JOIN kinds
-    LEFT JOIN tight_moments AS tight
-        ON
-            peak.run_id = tight.run_id
-            AND peak.source_id = tight.source_id
-            AND peak.device_type = tight.device_type
-            AND peak.device IS NOT DISTINCT FROM tight.device
-    LEFT JOIN stranded
-        ON
-            peak.run_id = stranded.run_id
-            AND peak.source_id = stranded.source_id
-            AND peak.device_type = stranded.device_type
-            AND peak.device IS NOT DISTINCT FROM stranded.device
-    LEFT JOIN settings
-        ON peak.run_id = settings.run_id AND peak.source_id = settings.source_id
-    LEFT JOIN largest
-        ON
-            peak.run_id = largest.run_id
-            AND peak.source_id = largest.source_id
-            AND peak.device_type = largest.device_type
-            AND peak.device IS NOT DISTINCT FROM largest.device
-    LEFT JOIN growing
-        ON
-            peak.run_id = growing.run_id
-            AND peak.source_id = growing.source_id
-            AND peak.device_type = growing.device_type
-            AND peak.device IS NOT DISTINCT FROM growing.device
-    LEFT JOIN steps
-        ON
-            peak.run_id = steps.run_id
-            AND peak.source_id = steps.source_id
-            AND peak.device_type = steps.device_type
-            AND peak.device IS NOT DISTINCT FROM steps.device
+    LEFT JOIN tight_moments AS tight USING (run_id, source_id, device_id)
+    LEFT JOIN stranded USING (run_id, source_id, device_id)
+    LEFT JOIN settings USING (run_id, source_id)
+    LEFT JOIN largest USING (run_id, source_id, device_id)
+    LEFT JOIN growing USING (run_id, source_id, device_id)
+    LEFT JOIN steps USING (run_id, source_id, device_id)
     WHERE peak.device_type <> 'cpu' OR kinds.kind IN ('largest_owners', 'leak')
 )
 
@@ -241,6 +197,7 @@ SELECT
     run_id,
     source_id,
     facts.rank,
+    device_id,
     device_type,
     device,
     kind,

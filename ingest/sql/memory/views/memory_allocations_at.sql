@@ -2,7 +2,7 @@
 -- the name of a relation with rows of `memory_timeline`.
 -- One row: an allocation that was in use at a moment.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- ordinal        the moment (`memory_timeline.ordinal`)
 -- allocation_id  the allocation (`memory_allocations.allocation_id`); `memory_owners` lists it at
 --                each level
@@ -22,7 +22,7 @@
 CREATE MACRO memory_allocations_at(moments) AS TABLE
     WITH
     requested_moments AS NOT MATERIALIZED (
-        SELECT run_id, source_id, device_type, device, ordinal FROM query_table(moments)
+        SELECT run_id, source_id, device_id, device_type, device, ordinal FROM query_table(moments)
     ),
 
     -- A join alone does not restrict DuckDB to the stacks of these runs.
@@ -34,6 +34,7 @@ CREATE MACRO memory_allocations_at(moments) AS TABLE
         moment.run_id,
         moment.source_id,
         allocation.rank,
+        moment.device_id,
         moment.device_type,
         moment.device,
         moment.ordinal,
@@ -58,8 +59,7 @@ CREATE MACRO memory_allocations_at(moments) AS TABLE
         ON
             moment.run_id = allocation.run_id
             AND moment.source_id = allocation.source_id
-            AND moment.device_type = allocation.device_type
-            AND moment.device IS NOT DISTINCT FROM allocation.device
+            AND moment.device_id = allocation.device_id
             AND moment.ordinal >= coalesce(allocation.alloc_ordinal, -1)
             AND moment.ordinal < coalesce(allocation.free_ordinal, 9223372036854775807)
     LEFT JOIN stacks_of_runs AS stacks

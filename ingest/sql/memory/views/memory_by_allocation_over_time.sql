@@ -1,8 +1,8 @@
 -- The memory curve of a device divided into its largest allocations:
--- `memory_by_allocation_over_time(run, of_source, of_device_type, of_device, axis, since, until,
--- bins, most)`, with the axis of `memory_curve`. The `most` largest allocations in the range have
--- rows of their own; of equal ones, those that live longest in it. All others are combined. At
--- every moment of `memory_curve_moments` the rows add up to the curve.
+-- `memory_by_allocation_over_time(run, of_source, of_device_id, axis, since, until, bins, most)`,
+-- with the axis of `memory_curve`. The `most` largest allocations in the range have rows of their
+-- own; of equal ones, those that live longest in it. All others are combined. At every moment of
+-- `memory_curve_moments` the rows add up to the curve.
 -- One row: an allocation at a moment of its life, or all others together.
 --
 -- position
@@ -16,14 +16,12 @@
 -- below_bytes         total size of the allocations with a lower `allocation_ordinal` that are in
 --                     use at the moment, bytes
 CREATE MACRO memory_by_allocation_over_time(
-    run, of_source, of_device_type, of_device, axis, since, until, bins, most
+    run, of_source, of_device_id, axis, since, until, bins, most
 ) AS TABLE
     WITH
     moments AS (
         SELECT *
-        FROM memory_curve_moments(
-            run, of_source, of_device_type, of_device, axis, since, until, bins
-        )
+        FROM memory_curve_moments(run, of_source, of_device_id, axis, since, until, bins)
     ),
 
     lives AS (
@@ -33,12 +31,7 @@ CREATE MACRO memory_by_allocation_over_time(
             coalesce(alloc_ordinal, -1) AS alloc_ordinal,
             coalesce(free_ordinal, 9223372036854775807) AS free_ordinal
         FROM memory_allocations
-        WHERE
-            run_id = run
-            AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
-            AND bytes > 0
+        WHERE run_id = run AND source_id = of_source AND device_id = of_device_id AND bytes > 0
     ),
 
     -- Allocations in use at one of these moments, with the first such moment.

@@ -3,7 +3,7 @@
 -- One row: an owner of memory at one level, on one device in an input file.
 -- Start here: What held memory at the peak?
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- level        frame (line of the user's code), stack, module, op or category
@@ -21,6 +21,7 @@ WITH peaks AS NOT MATERIALIZED (
         run_id,
         source_id,
         rank,
+        device_id,
         device_type,
         device,
         peak_ordinal AS ordinal,

@@ -3,7 +3,7 @@
 -- use at the moment.
 -- One row: an owner of memory at one level, at a moment.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- ordinal      the moment (`memory_timeline.ordinal`)
@@ -20,7 +20,7 @@
 CREATE MACRO memory_by_owner_at(moments) AS TABLE
     WITH
     requested_moments AS NOT MATERIALIZED (
-        SELECT run_id, source_id, rank, device_type, device, ordinal, used_bytes
+        SELECT run_id, source_id, rank, device_id, device_type, device, ordinal, used_bytes
         FROM query_table(moments)
     ),
 
@@ -38,8 +38,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             ON
                 moment.run_id = owner.run_id
                 AND moment.source_id = owner.source_id
-                AND moment.device_type = owner.device_type
-                AND moment.device IS NOT DISTINCT FROM owner.device
+                AND moment.device_id = owner.device_id
                 AND moment.ordinal >= owner.alloc_ordinal
                 AND moment.ordinal < owner.free_ordinal
         GROUP BY ALL
@@ -55,8 +54,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             ON
                 moment.run_id = event.run_id
                 AND moment.source_id = event.source_id
-                AND moment.device_type = event.device_type
-                AND moment.device IS NOT DISTINCT FROM event.device
+                AND moment.device_id = event.device_id
                 AND moment.ordinal >= event.ordinal
         WHERE event.origin = 'timeline'
         GROUP BY ALL
@@ -78,8 +76,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             ON
                 moment.run_id = peak.run_id
                 AND moment.source_id = peak.source_id
-                AND moment.device_type = peak.device_type
-                AND moment.device IS NOT DISTINCT FROM peak.device
+                AND moment.device_id = peak.device_id
     ),
 
     summed AS (
@@ -95,7 +92,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
         FROM with_rest
         WINDOW
             of_level AS (
-                PARTITION BY run_id, source_id, rank, device_type, device, ordinal, level
+                PARTITION BY run_id, source_id, device_id, ordinal, level
             )
     )
 

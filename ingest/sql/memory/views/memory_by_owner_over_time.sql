@@ -1,8 +1,8 @@
 -- The memory curve of a device divided by owner: `memory_by_owner_over_time(run, of_source,
--- of_device_type, of_device, by_level, axis, since, until, bins, most)`, with the axis of
--- `memory_curve` and the levels of `memory_owners`. The `most` largest owners at the highest moment
--- of the range have rows of their own. All others are combined. At every moment of
--- `memory_curve_moments` the rows add up to the curve.
+-- of_device_id, by_level, axis, since, until, bins, most)`, with the axis of `memory_curve` and the
+-- levels of `memory_owners`. The `most` largest owners at the highest moment of the range have rows
+-- of their own. All others are combined. At every moment of `memory_curve_moments` the rows add up
+-- to the curve.
 -- One row: an owner at a moment, or all others together.
 --
 -- position
@@ -13,14 +13,12 @@
 -- owner_ordinal  rank of the owner by size, from 0 for the largest; all others together come last
 -- bytes          memory that the owner held, bytes
 CREATE MACRO memory_by_owner_over_time(
-    run, of_source, of_device_type, of_device, by_level, axis, since, until, bins, most
+    run, of_source, of_device_id, by_level, axis, since, until, bins, most
 ) AS TABLE
     WITH
     moments AS (
         SELECT *
-        FROM memory_curve_moments(
-            run, of_source, of_device_type, of_device, axis, since, until, bins
-        )
+        FROM memory_curve_moments(run, of_source, of_device_id, axis, since, until, bins)
     ),
 
     -- An allocation adds to its owner when it is made, and subtracts when it is freed. The
@@ -36,15 +34,13 @@ CREATE MACRO memory_by_owner_over_time(
             ON
                 peak.run_id = owner.run_id
                 AND peak.source_id = owner.source_id
-                AND peak.device_type = owner.device_type
-                AND peak.device IS NOT DISTINCT FROM owner.device
+                AND peak.device_id = owner.device_id
                 AND owner.level = by_level
                 AND owner.alloc_ordinal = -1
         WHERE
             peak.run_id = run
             AND peak.source_id = of_source
-            AND peak.device_type = of_device_type
-            AND peak.device IS NOT DISTINCT FROM of_device
+            AND peak.device_id = of_device_id
             AND peak.allocations > 0
         UNION ALL
         SELECT name, is_known, alloc_ordinal AS ordinal, bytes
@@ -52,8 +48,7 @@ CREATE MACRO memory_by_owner_over_time(
         WHERE
             run_id = run
             AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = of_device_id
             AND level = by_level
         UNION ALL
         SELECT name, is_known, free_ordinal AS ordinal, -bytes AS bytes
@@ -61,8 +56,7 @@ CREATE MACRO memory_by_owner_over_time(
         WHERE
             run_id = run
             AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = of_device_id
             AND level = by_level
         UNION ALL
         SELECT category AS name, TRUE AS is_known, ordinal, change_bytes AS bytes
@@ -70,8 +64,7 @@ CREATE MACRO memory_by_owner_over_time(
         WHERE
             run_id = run
             AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = of_device_id
             AND origin = 'timeline'
             AND by_level = 'category'
     ),

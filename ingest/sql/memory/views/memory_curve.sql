@@ -1,8 +1,8 @@
--- The memory curve of a device at screen resolution: `memory_curve(run, of_source, of_device_type,
--- of_device, axis, since, until, bins)`. The `axis` is `time`, in nanoseconds since the device's
--- first action, or `order`, in actions; `since` and `until` are positions on it. The first, lowest,
--- highest and last moments of each bin are kept, so a line through them looks like the line through
--- all moments (M4).
+-- The memory curve of a device at screen resolution: `memory_curve(run, of_source, of_device_id,
+-- axis, since, until, bins)`. The `axis` is `time`, in nanoseconds since the device's first action,
+-- or `order`, in actions; `since` and `until` are positions on it. The first, lowest, highest and
+-- last moments of each bin are kept, so a line through them looks like the line through all moments
+-- (M4).
 -- One row: a moment of `memory_timeline`.
 --
 -- position
@@ -14,9 +14,7 @@
 -- allocated_bytes  allocated memory after it, bytes
 -- reserved_bytes
 -- is_highest       whether it is the highest moment of its bin
-CREATE MACRO memory_curve(
-    run, of_source, of_device_type, of_device, axis, since, until, bins
-) AS TABLE
+CREATE MACRO memory_curve(run, of_source, of_device_id, axis, since, until, bins) AS TABLE
     WITH
     placed AS (
         SELECT
@@ -31,17 +29,9 @@ CREATE MACRO memory_curve(
         CROSS JOIN (
             SELECT first_ns
             FROM memory_peak
-            WHERE
-                run_id = run
-                AND source_id = of_source
-                AND device_type = of_device_type
-                AND device IS NOT DISTINCT FROM of_device
+            WHERE run_id = run AND source_id = of_source AND device_id = of_device_id
         )
-        WHERE
-            run_id = run
-            AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+        WHERE run_id = run AND source_id = of_source AND device_id = of_device_id
     ),
 
     binned AS (
@@ -94,6 +84,5 @@ CREATE MACRO memory_curve(
         ON
             moment.run_id = run
             AND moment.source_id = of_source
-            AND moment.device_type = of_device_type
-            AND moment.device IS NOT DISTINCT FROM of_device
+            AND moment.device_id = of_device_id
             AND kept.ordinal = moment.ordinal;

@@ -3,7 +3,7 @@
 -- the highest peak.
 -- One row: a metric of the curve, or an owner of memory at the peaks.
 --
--- rank, device_type, device
+-- rank, device_id, device_type, device
 -- level              curve, or a level of `memory_by_owner`: frame, module, op or category
 -- name               for level curve: peak, peak reserved, start or end; or else the owner
 -- is_known           whether the owner is known; true for level curve
@@ -19,7 +19,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
     devices AS (
         SELECT
             *, row_number() OVER (
-                PARTITION BY run_id, rank, device_type, device
+                PARTITION BY run_id, device_id
                 ORDER BY
                     CASE origin WHEN 'snapshot' THEN 0 WHEN 'trace' THEN 1 ELSE 2 END,
                     peak_bytes DESC,
@@ -36,9 +36,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
     metrics AS (
         SELECT
             run_id,
-            rank,
-            device_type,
-            device,
+            device_id,
             'curve' AS level,
             unnest(['peak', 'peak reserved', 'start', 'end']) AS name,
             TRUE AS is_known,
@@ -48,29 +46,20 @@ CREATE MACRO memory_diff(base, other) AS TABLE
         UNION ALL
         SELECT
             owner.run_id,
-            owner.rank,
-            owner.device_type,
-            owner.device,
+            owner.device_id,
             owner.level,
             owner.name,
             owner.is_known,
             owner.bytes,
             owner.allocations
         FROM memory_by_owner AS owner
-        INNER JOIN chosen
-            ON
-                owner.run_id = chosen.run_id
-                AND owner.source_id = chosen.source_id
-                AND owner.device_type = chosen.device_type
-                AND owner.device IS NOT DISTINCT FROM chosen.device
+        INNER JOIN chosen USING (run_id, source_id, device_id)
         WHERE owner.run_id IN (base, other) AND owner.level <> 'stack'
     ),
 
     sides AS (
         SELECT
-            rank,
-            device_type,
-            device,
+            device_id,
             level,
             name,
             is_known,
@@ -79,26 +68,28 @@ CREATE MACRO memory_diff(base, other) AS TABLE
             max(allocations) FILTER (WHERE run_id = base) AS base_allocations,
             max(allocations) FILTER (WHERE run_id = other) AS other_allocations
         FROM metrics
-        GROUP BY rank, device_type, device, level, name, is_known
+        GROUP BY ALL
     ),
 
     known AS (
         SELECT
             rank,
+            device_id,
             device_type,
             device,
             bool_or(run_id = base) AS in_base,
             bool_or(run_id = other) AS in_other
         FROM chosen
-        GROUP BY rank, device_type, device
+        GROUP BY ALL
     ),
 
     -- An owner without rows in a run that has the device held 0 bytes there.
     filled AS (
         SELECT
-            sides.rank,
-            sides.device_type,
-            sides.device,
+            known.rank,
+            known.device_id,
+            known.device_type,
+            known.device,
             sides.level,
             sides.name,
             sides.is_known,
@@ -109,15 +100,12 @@ CREATE MACRO memory_diff(base, other) AS TABLE
             sides.base_allocations,
             sides.other_allocations
         FROM sides
-        INNER JOIN known
-            ON
-                sides.rank = known.rank
-                AND sides.device_type = known.device_type
-                AND sides.device IS NOT DISTINCT FROM known.device
+        INNER JOIN known USING (device_id)
     )
 
     SELECT
         rank,
+        device_id,
         device_type,
         device,
         level,

@@ -5,7 +5,7 @@
 -- for it can be larger, which torch balances with negative gaps.
 -- One row: a line of one of the two graphs, for a device in an input file.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- flame_graph  `memory`: by stream; `segments`: by stream and segment
 -- frames       from the stream inwards: stream_N, in the graph `segments` seg_ADDRESS, the state of
 --              the blocks, then the frames of the stack as `file:line:function`, outermost first,
@@ -19,6 +19,7 @@ parts AS (
         block.run_id,
         block.source_id,
         block.rank,
+        block.device_id,
         block.device_type,
         block.device,
         concat('stream_', segment.stream) AS stream,
@@ -31,23 +32,12 @@ parts AS (
             block.bytes - least(block.requested_bytes, block.bytes)
         ]) AS bytes
     FROM memory_blocks AS block
-    INNER JOIN memory_segments AS segment
-        ON
-            block.run_id = segment.run_id
-            AND block.source_id = segment.source_id
-            AND block.segment_id = segment.segment_id
+    INNER JOIN memory_segments AS segment USING (run_id, source_id, segment_id)
 ),
 
 lines AS (
     SELECT
-        parts.run_id,
-        parts.source_id,
-        parts.rank,
-        parts.device_type,
-        parts.device,
-        parts.stream,
-        parts.segment,
-        parts.state,
+        parts.* EXCLUDE (stack_id, is_gap, bytes),
         CASE
             WHEN parts.is_gap THEN ['<gaps>']
             WHEN parts.stack_id IS NULL THEN ['<non-python>']
@@ -66,11 +56,7 @@ lines AS (
 )
 
 SELECT
-    run_id,
-    source_id,
-    rank,
-    device_type,
-    device,
+    * EXCLUDE (stream, segment, state, frames, bytes, blocks),
     'segments' AS flame_graph,
     [stream, segment, state] || frames AS frames,
     bytes,
@@ -78,11 +64,7 @@ SELECT
 FROM lines
 UNION ALL
 SELECT
-    run_id,
-    source_id,
-    rank,
-    device_type,
-    device,
+    * EXCLUDE (stream, segment, state, frames, bytes, blocks),
     'memory' AS flame_graph,
     [stream, state] || frames AS frames,
     sum(bytes)::BIGINT AS bytes,

@@ -4,7 +4,7 @@
 -- sizes, and bytes added by rounding count as free. Adjacent expandable segments count as one.
 -- One row: a block of a segment at a moment: an allocation, or the free memory between two.
 --
--- run_id, source_id
+-- run_id, source_id, device_id
 -- device_type    cuda, xpu, …
 -- device
 -- ordinal        the moment (`memory_timeline.ordinal`)
@@ -19,7 +19,7 @@
 CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
     requested_moments AS NOT MATERIALIZED (
-        SELECT run_id, source_id, device_type, device, ordinal FROM query_table(moments)
+        SELECT run_id, source_id, device_id, device_type, device, ordinal FROM query_table(moments)
     ),
 
     held AS (
@@ -36,18 +36,12 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             ON
                 moment.run_id = held.run_id
                 AND moment.source_id = held.source_id
-                AND moment.device_type = held.device_type
-                AND moment.device IS NOT DISTINCT FROM held.device
+                AND moment.device_id = held.device_id
                 AND moment.ordinal >= coalesce(held.alloc_ordinal, -1)
                 AND moment.ordinal < coalesce(held.free_ordinal, 9223372036854775807)
         WINDOW
             in_space AS (
-                PARTITION BY
-                    moment.run_id,
-                    moment.source_id,
-                    moment.device_type,
-                    moment.device,
-                    moment.ordinal
+                PARTITION BY moment.run_id, moment.source_id, moment.device_id, moment.ordinal
                 ORDER BY held.address
             )
     ),
@@ -56,7 +50,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         SELECT
             *,
             sum(if(continues, 0, 1)) OVER (
-                PARTITION BY run_id, source_id, device_type, device, ordinal
+                PARTITION BY run_id, source_id, device_id, ordinal
                 ORDER BY address ROWS UNBOUNDED PRECEDING
             ) AS segment
         FROM held
@@ -86,8 +80,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             ON
                 moment.run_id = allocation.run_id
                 AND moment.source_id = allocation.source_id
-                AND moment.device_type = allocation.device_type
-                AND moment.device IS NOT DISTINCT FROM allocation.device
+                AND moment.device_id = allocation.device_id
                 AND moment.ordinal >= coalesce(allocation.alloc_ordinal, -1)
                 AND moment.ordinal < coalesce(allocation.free_ordinal, 9223372036854775807)
         LEFT JOIN stacks
@@ -106,8 +99,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             ON
                 used.run_id = segments.run_id
                 AND used.source_id = segments.source_id
-                AND used.device_type = segments.device_type
-                AND used.device IS NOT DISTINCT FROM segments.device
+                AND used.device_id = segments.device_id
                 AND used.ordinal = segments.ordinal
                 AND used.address >= segments.address
         WHERE used.address < segments.until_address
@@ -133,7 +125,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         FROM blocks
         WINDOW
             in_segment AS (
-                PARTITION BY run_id, source_id, device_type, device, ordinal, segment_address
+                PARTITION BY run_id, source_id, device_id, ordinal, segment_address
                 ORDER BY address, bytes
             )
     ),
@@ -142,6 +134,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         SELECT
             run_id,
             source_id,
+            device_id,
             device_type,
             device,
             ordinal,

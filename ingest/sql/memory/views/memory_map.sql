@@ -6,7 +6,7 @@
 -- smaller adjacent blocks of the same state are merged, so a segment's blocks still fill it.
 -- One row: a block of a segment at a moment, or adjacent small blocks of one state.
 --
--- run_id, source_id
+-- run_id, source_id, device_id
 -- device_type      cuda, xpu, …
 -- device
 -- ordinal          the moment (`memory_timeline.ordinal`)
@@ -26,17 +26,13 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
         SELECT
             moment.run_id,
             moment.source_id,
+            moment.device_id,
             moment.device_type,
             moment.device,
             moment.ordinal,
             moment.ordinal < peak.actions - 1 AS is_replayed
         FROM query_table(moments) AS moment
-        INNER JOIN memory_peak AS peak
-            ON
-                moment.run_id = peak.run_id
-                AND moment.source_id = peak.source_id
-                AND moment.device_type = peak.device_type
-                AND moment.device IS NOT DISTINCT FROM peak.device
+        INNER JOIN memory_peak AS peak USING (run_id, source_id, device_id)
     ),
 
     replayed_moments AS (
@@ -58,62 +54,30 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
             END AS state,
             stacks.user_frame
         FROM mapped_moments AS moment
-        INNER JOIN memory_blocks AS block
-            ON
-                moment.run_id = block.run_id
-                AND moment.source_id = block.source_id
-                AND moment.device_type = block.device_type
-                AND moment.device IS NOT DISTINCT FROM block.device
-        INNER JOIN memory_segments AS segment
-            ON
-                block.run_id = segment.run_id
-                AND block.source_id = segment.source_id
-                AND block.segment_id = segment.segment_id
-        LEFT JOIN stacks
-            ON block.run_id = stacks.run_id AND block.stack_id = stacks.stack_id
+        INNER JOIN memory_blocks AS block USING (run_id, source_id, device_id)
+        INNER JOIN memory_segments AS segment USING (run_id, source_id, device_id, segment_id)
+        LEFT JOIN stacks ON block.run_id = stacks.run_id AND block.stack_id = stacks.stack_id
         WHERE NOT moment.is_replayed
         UNION ALL BY NAME
         SELECT * EXCLUDE (allocation_id), TRUE AS is_replayed
         FROM memory_layout_at('replayed_moments')
     ),
 
-    segments AS (
-        SELECT
-            run_id,
-            source_id,
-            device_type,
-            device,
-            ordinal,
-            segment_address,
-            row_number() OVER (
-                PARTITION BY run_id, source_id, device_type, device, ordinal
-                ORDER BY any_value(segment_bytes) DESC, segment_address
-            ) AS segment_ordinal,
-            bool_or(state <> 'free') AS is_in_use
-        FROM blocks
-        GROUP BY run_id, source_id, device_type, device, ordinal, segment_address
-    ),
-
     paged AS (
         SELECT
-            blocks.*,
-            segments.segment_ordinal,
-            blocks.state = 'free' AND segments.is_in_use AS is_between,
-            (blocks.address - blocks.segment_address)::BIGINT AS block_offset,
-            whole_page_bytes(block_offset, blocks.bytes, blocks.page_bytes) AS paged_bytes,
-            coalesce(
-                (blocks.page_bytes - block_offset % blocks.page_bytes) % blocks.page_bytes, 0
-            ) AS before_page_bytes
+            *,
+            dense_rank() OVER (
+                PARTITION BY run_id, source_id, device_id, ordinal
+                ORDER BY segment_bytes DESC, segment_address
+            ) AS segment_ordinal,
+            state = 'free' AND bool_or(state <> 'free') OVER (
+                PARTITION BY run_id, source_id, device_id, ordinal, segment_address
+            ) AS is_between,
+            (address - segment_address)::BIGINT AS block_offset,
+            whole_page_bytes(block_offset, bytes, page_bytes) AS paged_bytes,
+            coalesce((page_bytes - block_offset % page_bytes) % page_bytes, 0) AS before_page_bytes
         FROM blocks
-        INNER JOIN segments
-            ON
-                blocks.run_id = segments.run_id
-                AND blocks.source_id = segments.source_id
-                AND blocks.device_type = segments.device_type
-                AND blocks.device IS NOT DISTINCT FROM segments.device
-                AND blocks.ordinal = segments.ordinal
-                AND blocks.segment_address = segments.segment_address
-        WHERE segments.segment_ordinal <= most_segments
+        QUALIFY segment_ordinal <= most_segments
     ),
 
     -- Free memory between allocations of an expandable segment has up to three parts: the rest of a
@@ -159,7 +123,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
             piece.bytes,
             piece.part,
             row_number() OVER (
-                PARTITION BY run_id, source_id, device_type, device, ordinal
+                PARTITION BY run_id, source_id, device_id, ordinal
                 ORDER BY piece.bytes DESC, piece.address
             ) <= most_blocks AS is_single
         FROM parts
@@ -168,7 +132,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
     neighbours AS (
         SELECT
             *, sum(is_single::INTEGER) OVER (
-                PARTITION BY run_id, source_id, device_type, device, ordinal, segment_ordinal
+                PARTITION BY run_id, source_id, device_id, ordinal, segment_ordinal
                 ORDER BY address ROWS UNBOUNDED PRECEDING
             ) AS merge_group
         FROM ranked
@@ -178,6 +142,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
         SELECT
             run_id,
             source_id,
+            device_id,
             device_type,
             device,
             ordinal,
@@ -199,6 +164,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
     SELECT
         run_id,
         source_id,
+        device_id,
         device_type,
         device,
         ordinal,
@@ -219,24 +185,10 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
     WINDOW
         in_group AS (
             PARTITION BY
-                run_id,
-                source_id,
-                device_type,
-                device,
-                ordinal,
-                segment_ordinal,
-                merge_group,
-                is_single
+                run_id, source_id, device_id, ordinal, segment_ordinal, merge_group, is_single
         ),
         before AS (
             PARTITION BY
-                run_id,
-                source_id,
-                device_type,
-                device,
-                ordinal,
-                segment_ordinal,
-                merge_group,
-                is_single
+                run_id, source_id, device_id, ordinal, segment_ordinal, merge_group, is_single
             ORDER BY state ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         );

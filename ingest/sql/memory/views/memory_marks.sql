@@ -1,5 +1,5 @@
--- Marks for the memory curve of a device: `memory_marks(run, of_source, of_device_type, of_device,
--- axis, since, until)`, with the axis of `memory_curve`.
+-- Marks for the memory curve of a device: `memory_marks(run, of_source, of_device_id, axis, since,
+-- until)`, with the axis of `memory_curve`.
 -- One row: a step, an annotation or an out-of-memory error that overlaps the range.
 --
 -- kind            step, annotation or oom
@@ -7,35 +7,26 @@
 -- start_position  start on the axis; `since` if it began earlier
 -- end_position    end on the axis; `until` if it ended later, or never
 -- ordinal         number of the device's actions before the start
-CREATE MACRO memory_marks(run, of_source, of_device_type, of_device, axis, since, until) AS TABLE
+CREATE MACRO memory_marks(run, of_source, of_device_id, axis, since, until) AS TABLE
     WITH
     first_action AS (
         SELECT first_ns
         FROM memory_peak
-        WHERE
-            run_id = run
-            AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+        WHERE run_id = run AND source_id = of_source AND device_id = of_device_id
     ),
 
     found AS (
         SELECT
             'step' AS kind, step::VARCHAR AS name, start_ns, end_ns, start_ordinal, end_ordinal
         FROM memory_steps
-        WHERE
-            run_id = run
-            AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+        WHERE run_id = run AND source_id = of_source AND device_id = of_device_id
         UNION ALL
         SELECT 'annotation' AS kind, name, start_ns, end_ns, start_ordinal, end_ordinal
         FROM memory_annotations
         WHERE
             run_id = run
             AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = of_device_id
             AND NOT starts_with(name, 'ProfilerStep#')  -- these are the steps
         UNION ALL
         SELECT
@@ -49,8 +40,7 @@ CREATE MACRO memory_marks(run, of_source, of_device_type, of_device, axis, since
         WHERE
             run_id = run
             AND source_id = of_source
-            AND device_type = of_device_type
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = of_device_id
             AND action = 'oom'
     ),
 

@@ -3,7 +3,7 @@
 -- One row: a moment of `memory_timeline`: the last one up to that time, or else the one before the
 -- device's first action.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- ordinal          the action (`memory_events.ordinal`); -1 before the first action
@@ -14,18 +14,13 @@
 -- origin           snapshot, trace or timeline
 CREATE MACRO memory_moments(run, t) AS TABLE
     WITH last_up_to AS (
-        SELECT source_id, device_type, device, max(ordinal) AS ordinal
+        SELECT source_id, device_id, max(ordinal) AS ordinal
         FROM memory_timeline
         WHERE run_id = run AND (time_ns <= t OR (ordinal = -1 AND time_ns IS NOT NULL))
-        GROUP BY source_id, device_type, device
+        GROUP BY ALL
     )
 
     SELECT moment.*
     FROM memory_timeline AS moment
-    INNER JOIN last_up_to
-        ON
-            moment.source_id = last_up_to.source_id
-            AND moment.device_type = last_up_to.device_type
-            AND moment.device IS NOT DISTINCT FROM last_up_to.device
-            AND moment.ordinal = last_up_to.ordinal
+    INNER JOIN last_up_to USING (source_id, device_id, ordinal)
     WHERE moment.run_id = run;

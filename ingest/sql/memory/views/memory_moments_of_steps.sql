@@ -5,7 +5,7 @@
 -- moments to see what held the memory.
 -- One row: a moment of `memory_timeline`.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- ordinal          the action (`memory_events.ordinal`); -1 before the first action
@@ -18,8 +18,7 @@ CREATE MACRO memory_moments_of_steps(run, from_step := NULL, to_step := NULL) AS
     WITH selected_steps AS (
         SELECT
             steps.source_id,
-            steps.device_type,
-            steps.device,
+            steps.device_id,
             steps.start_ordinal,
             steps.end_ordinal
         FROM memory_steps AS steps
@@ -32,13 +31,12 @@ CREATE MACRO memory_moments_of_steps(run, from_step := NULL, to_step := NULL) AS
     INNER JOIN selected_steps
         ON
             moment.source_id = selected_steps.source_id
-            AND moment.device_type = selected_steps.device_type
-            AND moment.device IS NOT DISTINCT FROM selected_steps.device
+            AND moment.device_id = selected_steps.device_id
             AND moment.ordinal >= selected_steps.start_ordinal - 1
             AND moment.ordinal < selected_steps.end_ordinal
     WHERE moment.run_id = run
     QUALIFY
         row_number() OVER (
-            PARTITION BY moment.source_id, moment.device_type, moment.device
+            PARTITION BY moment.source_id, moment.device_id
             ORDER BY moment.used_bytes DESC, moment.ordinal
         ) = 1;

@@ -1,7 +1,7 @@
 -- Allocations with their owner at each level. The rankings of memory group these rows.
 -- One row: an allocation and its owner at one level.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- level          frame (line of the user's code), stack (like frame, but different stacks have
 --                different owners), module, op or category
 -- name           the owner at that level; in parentheses if it is not known
@@ -39,6 +39,7 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_id,
     device_type,
     device,
     level,

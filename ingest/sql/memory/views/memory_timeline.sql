@@ -4,7 +4,7 @@
 -- One row: a moment, which is after an action of the device's allocator, or before the first
 -- action.
 --
--- run_id, source_id, rank
+-- run_id, source_id, rank, device_id
 -- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device
 -- ordinal          the action (`memory_events.ordinal`); -1 before the first action
@@ -17,6 +17,7 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_id,
     device_type,
     device,
     ordinal,
@@ -33,6 +34,7 @@ SELECT
     run_id,
     source_id,
     rank,
+    device_id,
     device_type,
     device,
     -1 AS ordinal,

@@ -2,7 +2,7 @@
 -- the error shows only what was left once the failure had freed memory.
 -- One row: an out-of-memory error.
 --
--- run_id, source_id, rank, device_type, device
+-- run_id, source_id, rank, device_id, device_type, device
 -- ordinal             the error (`memory_events.ordinal`)
 -- time_ns
 -- requested_bytes     bytes that the failed allocation requested
@@ -22,18 +22,17 @@ ooms AS NOT MATERIALIZED (
 ),
 
 layouts AS (
-    SELECT run_id, source_id, device_type, device, ordinal, max(bytes) AS largest_free_bytes
+    SELECT run_id, source_id, device_id, ordinal, max(bytes) AS largest_free_bytes
     FROM memory_layout_at('ooms')
     WHERE state = 'free'
-    GROUP BY run_id, source_id, device_type, device, ordinal
+    GROUP BY ALL
 ),
 
 owners AS (
     SELECT
         run_id,
         source_id,
-        device_type,
-        device,
+        device_id,
         ordinal,
         list(
             struct_pack(name := name, bytes := bytes, allocations := allocations)
@@ -41,13 +40,14 @@ owners AS (
         )[:10] AS top_owners
     FROM memory_by_owner_at('ooms')
     WHERE level = 'frame'
-    GROUP BY run_id, source_id, device_type, device, ordinal
+    GROUP BY ALL
 )
 
 SELECT
     ooms.run_id,
     ooms.source_id,
     ooms.rank,
+    ooms.device_id,
     ooms.device_type,
     ooms.device,
     ooms.ordinal,
@@ -63,18 +63,6 @@ SELECT
     owners.top_owners,
     ooms.stack_id
 FROM ooms
-LEFT JOIN stacks ON ooms.run_id = stacks.run_id AND ooms.stack_id = stacks.stack_id
-LEFT JOIN layouts
-    ON
-        ooms.run_id = layouts.run_id
-        AND ooms.source_id = layouts.source_id
-        AND ooms.device_type = layouts.device_type
-        AND ooms.device IS NOT DISTINCT FROM layouts.device
-        AND ooms.ordinal = layouts.ordinal
-LEFT JOIN owners
-    ON
-        ooms.run_id = owners.run_id
-        AND ooms.source_id = owners.source_id
-        AND ooms.device_type = owners.device_type
-        AND ooms.device IS NOT DISTINCT FROM owners.device
-        AND ooms.ordinal = owners.ordinal;
+LEFT JOIN stacks USING (run_id, stack_id)
+LEFT JOIN layouts USING (run_id, source_id, device_id, ordinal)
+LEFT JOIN owners USING (run_id, source_id, device_id, ordinal);

@@ -5,7 +5,7 @@
 -- level      op (outermost operator around the launch, or around the call that a CUDA graph
 --            recorded), leaf (innermost) or kernel
 -- name       operator or kernel, as in `ranking`
--- rank, device
+-- device_id, rank, device
 -- event_id   the activity (`kernels.event_id`)
 -- owner_id   operator `name` that the activity belongs to (`ops.event_id`); null if `name` is not
 --            an operator, and if a graph recorded the operator
@@ -45,6 +45,7 @@ SELECT
             CASE WHEN is_graph_launch THEN '(graph) ' || name ELSE '(no op)' END
         )
     END AS name,
+    device_id,
     rank,
     device,
     event_id,

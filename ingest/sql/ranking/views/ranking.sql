@@ -5,6 +5,7 @@
 --
 -- run_id
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- device_id
 -- rank       rank of the process; 0 if there was only one process
 -- device
 -- name       operator or kernel; `(graph) <kernel>` for an activity of a graph launch without a
@@ -18,6 +19,7 @@ WITH totals AS (
     SELECT
         run_id,
         level,
+        device_id,
         rank,
         device,
         name,
@@ -25,11 +27,12 @@ WITH totals AS (
         sum(dur_ns)::BIGINT AS device_ns,
         NULL AS wall_ns
     FROM ranked_kernels
-    GROUP BY run_id, level, rank, device, name
+    GROUP BY ALL
     UNION ALL
     SELECT
         run_id,
         level,
+        device_id,
         rank,
         device,
         'bubble' AS name,
@@ -43,11 +46,12 @@ WITH totals AS (
 SELECT
     run_id,
     level,
+    device_id,
     rank,
     device,
     name,
     calls,
     device_ns,
     100.0 * device_ns
-    / nullif(max(wall_ns) OVER (PARTITION BY run_id, level, rank, device), 0) AS percent
+    / nullif(max(wall_ns) OVER (PARTITION BY run_id, level, device_id), 0) AS percent
 FROM totals;

@@ -4,7 +4,7 @@
 -- One row: a name, or the bubble, of one device of one rank, at one level.
 --
 -- level      op (outermost operator around the launch), leaf (innermost) or kernel
--- rank, device
+-- device_id, rank, device
 -- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice
@@ -12,11 +12,18 @@
 --            recording (`ranking_walls`); null if that time is 0
 CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH walls AS (
-        SELECT whole.rank, whole.device, whole.wall_ns, whole.bubbles, whole.idle_ns
+        SELECT
+            whole.device_id,
+            whole.rank,
+            whole.device,
+            whole.wall_ns,
+            whole.bubbles,
+            whole.idle_ns
         FROM ranking_walls AS whole
         WHERE whole.run_id = run AND from_step IS NULL AND to_step IS NULL
         UNION ALL
         SELECT
+            step.device_id,
             step.rank,
             step.device,
             sum(step.wall_ns)::BIGINT AS wall_ns,
@@ -27,18 +34,13 @@ CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             step.run_id = run
             AND coalesce(from_step, to_step) IS NOT NULL
             AND in_steps(step.step, from_step, to_step)
-        GROUP BY step.rank, step.device
-    ),
-
-    idle AS (
-        SELECT walls.rank, walls.device, walls.bubbles AS calls, walls.idle_ns AS device_ns
-        FROM walls
-        WHERE walls.idle_ns IS NOT NULL
+        GROUP BY ALL
     ),
 
     totals AS (
         SELECT
             ranked.level,
+            ranked.device_id,
             ranked.rank,
             ranked.device,
             ranked.name,
@@ -46,20 +48,21 @@ CREATE MACRO ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             sum(ranked.dur_ns)::BIGINT AS device_ns
         FROM ranked_kernels AS ranked
         WHERE ranked.run_id = run AND in_steps(ranked.step, from_step, to_step)
-        GROUP BY ranked.level, ranked.rank, ranked.device, ranked.name
+        GROUP BY ALL
         UNION ALL
         SELECT
             levels.level,
-            idle.rank,
-            idle.device,
+            walls.device_id,
+            walls.rank,
+            walls.device,
             'bubble' AS name,
-            idle.calls,
-            idle.device_ns
-        FROM idle
+            walls.bubbles AS calls,
+            walls.idle_ns AS device_ns
+        FROM walls
         CROSS JOIN (VALUES ('op'), ('leaf'), ('kernel')) AS levels (level)
+        WHERE walls.idle_ns IS NOT NULL
     )
 
     SELECT totals.*, 100.0 * totals.device_ns / nullif(walls.wall_ns, 0) AS percent
     FROM totals
-    LEFT JOIN walls
-        ON totals.rank = walls.rank AND totals.device IS NOT DISTINCT FROM walls.device;
+    LEFT JOIN walls USING (device_id);

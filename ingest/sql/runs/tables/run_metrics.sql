@@ -12,7 +12,7 @@
 -- steps. If the host is measured, its outermost operators replace kernels: `compute` is their time
 -- on all threads, and idle time is time without any operator, either in Python or waiting.
 --
--- run_id, rank, device, measure
+-- run_id, rank, device_id, device, measure
 -- steps                     number of steps; 1 if none were found
 -- steps_from                how the steps were found, as in `steps`; run if none were found
 -- step_name
@@ -56,6 +56,7 @@ WITH
 devices AS (
     SELECT
         rank,
+        device_id,
         device,
         measure,
         any_value(steps_from) AS steps_from,
@@ -63,13 +64,12 @@ devices AS (
         if(any_value(steps_from) = 'run', 1, sum(steps))::BIGINT AS steps,
         count(*) OVER (PARTITION BY rank) AS devices
     FROM work_windows
-    GROUP BY rank, device, measure
+    GROUP BY rank, device_id, device, measure
 ),
 
 spreads AS (
     SELECT
-        rank,
-        device,
+        device_id,
         min(wall_ns) AS min_wall_ns,
         quantile_disc(wall_ns, 0.25) AS q1_wall_ns,
         quantile_disc(wall_ns, 0.75) AS q3_wall_ns,
@@ -77,14 +77,13 @@ spreads AS (
         count(*) AS compared
     FROM step_metrics
     WHERE start_ns IS NOT NULL AND fill_ns = 0
-    GROUP BY rank, device
+    GROUP BY device_id
 ),
 
 -- Without steps, each file of a rank has a row of its own, so the rows are added up.
 medians AS (
     SELECT
-        rank,
-        device,
+        device_id,
         if(any_value(step) IS NULL, NULL, any_value(source_id)) AS source_id,
         any_value(step) AS step,
         sum(range_ns)::BIGINT AS range_ns,
@@ -99,13 +98,12 @@ medians AS (
         sum(short_kernels)::BIGINT AS short_kernels
     FROM step_metrics
     WHERE is_median
-    GROUP BY rank, device
+    GROUP BY device_id
 ),
 
 times AS (
     SELECT
-        parts.rank,
-        parts.device,
+        parts.device_id,
         sum(parts.ns) AS wall_ns,
         sum(parts.ns) FILTER (WHERE NOT parts.is_idle) AS busy_ns,
         sum(parts.ns) FILTER (WHERE parts.is_idle) AS idle_ns,
@@ -118,20 +116,19 @@ times AS (
     INNER JOIN step_metrics AS step
         ON
             parts.source_id = step.source_id
-            AND parts.device IS NOT DISTINCT FROM step.device
+            AND parts.device_id = step.device_id
             AND parts.step IS NOT DISTINCT FROM step.step
     WHERE step.is_median
-    GROUP BY parts.rank, parts.device
+    GROUP BY parts.device_id
 ),
 
 totals AS (
-    SELECT rank, device, sum(wall_ns) AS wall_ns FROM step_metrics GROUP BY rank, device
+    SELECT device_id, sum(wall_ns) AS wall_ns FROM step_metrics GROUP BY device_id
 ),
 
 outside AS (
     SELECT
-        measured.rank,
-        islands.device,
+        islands.device_id,
         sum(
             islands.end_ns - islands.start_ns - greatest(
                 least(islands.end_ns, measured.end_ns)
@@ -143,25 +140,26 @@ outside AS (
     INNER JOIN work_windows AS measured
         ON
             islands.source_id = measured.source_id
-            AND islands.device IS NOT DISTINCT FROM measured.device
-    GROUP BY measured.rank, islands.device
+            AND islands.device_id = measured.device_id
+    GROUP BY islands.device_id
 ),
 
 peaks AS (
     SELECT
         rank,
         if(device_type = 'cpu', 'host', 'device') AS measure,
-        device,
+        device_id,
         arg_min(
             peak_bytes, (list_position(['snapshot', 'trace', 'timeline'], origin), -peak_bytes)
         ) AS peak_bytes,
         count(*) OVER (PARTITION BY rank, measure) AS devices
     FROM memory_peak
-    GROUP BY rank, measure, device
+    GROUP BY rank, measure, device_id
 )
 
 SELECT
     found.rank,
+    found.device_id,
     found.device,
     found.measure,
     found.steps,
@@ -185,9 +183,9 @@ SELECT
         spreads.compared >= 3 AND spreads.q3_wall_ns - spreads.q1_wall_ns <= 0.1 * times.wall_ns
     ) AS is_steady,
     (totals.wall_ns // found.steps)::BIGINT AS mean_wall_ns,
-    COLUMNS(times.* EXCLUDE (rank, device, wall_ns))::BIGINT,
+    COLUMNS(times.* EXCLUDE (device_id, wall_ns))::BIGINT,
     COLUMNS(medians.* EXCLUDE (
-        rank, device, source_id, step, range_ns, kernels, launches, graph_launches, launch_call_ns,
+        device_id, source_id, step, range_ns, kernels, launches, graph_launches, launch_call_ns,
         short_kernels
     )),
     medians.kernels,
@@ -203,19 +201,16 @@ SELECT
     compiled.compile_ns,
     found.rank IN (SELECT rank FROM typed_ranks) AS is_typed
 FROM devices AS found
-INNER JOIN times ON found.rank = times.rank AND found.device IS NOT DISTINCT FROM times.device
-INNER JOIN medians ON found.rank = medians.rank AND found.device IS NOT DISTINCT FROM medians.device
-INNER JOIN spreads ON found.rank = spreads.rank AND found.device IS NOT DISTINCT FROM spreads.device
-INNER JOIN totals ON found.rank = totals.rank AND found.device IS NOT DISTINCT FROM totals.device
-LEFT JOIN outside ON found.rank = outside.rank AND found.device IS NOT DISTINCT FROM outside.device
+INNER JOIN times ON found.device_id = times.device_id
+INNER JOIN medians ON found.device_id = medians.device_id
+INNER JOIN spreads ON found.device_id = spreads.device_id
+INNER JOIN totals ON found.device_id = totals.device_id
+LEFT JOIN outside ON found.device_id = outside.device_id
 -- A profiler can number devices differently from PyTorch, but a single device is the same one.
 LEFT JOIN peaks
     ON
         found.rank = peaks.rank
         AND found.measure = peaks.measure
-        AND (
-            found.device IS NOT DISTINCT FROM peaks.device
-            OR (found.devices = 1 AND peaks.devices = 1)
-        )
+        AND (found.device_id = peaks.device_id OR (found.devices = 1 AND peaks.devices = 1))
 LEFT JOIN measured_compilations AS compiled ON found.rank = compiled.rank
 ORDER BY found.rank, found.device;

@@ -41,7 +41,7 @@ devices AS (
     FROM (
         SELECT sum(span_ns) AS span, sum(busy_ns) AS busy, sum(activities) AS activities
         FROM device_time
-        GROUP BY rank, device
+        GROUP BY device_id
     )
 ),
 

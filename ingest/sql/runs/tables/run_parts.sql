@@ -6,7 +6,7 @@
 -- Indexed: Queries over all runs read it.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- run_id, rank, device
+-- run_id, rank, device_id, device
 -- is_slowest  whether the device has the longest wall time of the run
 -- is_slowest_of_rank
 -- part        name of the part, as in `parts`
@@ -15,8 +15,9 @@
 -- ns          time in the median step, ns; an overlap is negative
 -- total_ns    time in all steps and between them, ns
 SELECT
-    parts.rank,
-    parts.device,
+    metrics.rank,
+    metrics.device_id,
+    metrics.device,
     metrics.is_slowest,
     metrics.is_slowest_of_rank,
     parts.part,
@@ -28,10 +29,8 @@ FROM step_parts AS parts
 INNER JOIN step_metrics AS step
     ON
         parts.source_id = step.source_id
-        AND parts.device IS NOT DISTINCT FROM step.device
+        AND parts.device_id = step.device_id
         AND parts.step IS NOT DISTINCT FROM step.step
-INNER JOIN run_metrics AS metrics
-    ON parts.rank = metrics.rank AND parts.device IS NOT DISTINCT FROM metrics.device
-GROUP BY
-    parts.rank, parts.device, metrics.is_slowest, metrics.is_slowest_of_rank, parts.part
-ORDER BY parts.rank, parts.device, any_value(parts.ordinal);
+INNER JOIN run_metrics AS metrics ON parts.device_id = metrics.device_id
+GROUP BY ALL
+ORDER BY metrics.rank, metrics.device, ordinal;

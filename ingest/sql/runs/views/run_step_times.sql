@@ -18,8 +18,7 @@ numbered AS (
     INNER JOIN run_metrics AS slowest
         ON
             step.run_id = slowest.run_id
-            AND step.rank = slowest.rank
-            AND step.device IS NOT DISTINCT FROM slowest.device
+            AND step.device_id = slowest.device_id
     WHERE slowest.is_slowest AND step.step IS NOT NULL
 ),
 

@@ -5,7 +5,7 @@
 -- Activities count with their part inside of this time. These sums always hold: wall = fill + busy
 -- + idle; busy = compute + communication + copy + compiled_code − overlap, where null counts as 0.
 --
--- run_id, rank, device, measure
+-- run_id, device_id, rank, device, measure
 -- steps                     number of steps; 1 if none were found
 -- wall_ns                   time from the first step's start to the last one's end, or to the end
 --                           of the work that they launched if that is later, ns
@@ -24,6 +24,7 @@ WITH
 times AS (
     SELECT
         parts.run_id,
+        parts.device_id,
         parts.rank,
         parts.device,
         sum(parts.ns)::BIGINT AS wall_ns,
@@ -36,14 +37,13 @@ times AS (
         (sum(parts.ns) FILTER (WHERE part = 'compiled_code'))::BIGINT AS compiled_code_ns,
         (-sum(parts.ns) FILTER (WHERE part = 'overlap'))::BIGINT AS overlap_ns
     FROM step_parts AS parts
-    GROUP BY parts.run_id, parts.rank, parts.device
+    GROUP BY ALL
 ),
 
 counts AS (
     SELECT
         step.run_id,
-        step.rank,
-        step.device,
+        step.device_id,
         greatest(count(step.step), 1) AS steps,
         sum(step.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
         sum(step.exposed_copy_ns)::BIGINT AS exposed_copy_ns,
@@ -55,20 +55,17 @@ counts AS (
         sum(step.launch_call_ns)::BIGINT AS launch_call_ns,
         sum(step.short_kernels)::BIGINT AS short_kernels
     FROM step_metrics AS step
-    GROUP BY step.run_id, step.rank, step.device
+    GROUP BY ALL
 )
 
 SELECT
     times.run_id,
+    times.device_id,
     times.rank,
     times.device,
     if(counts.exposed_copy_ns IS NULL, 'host', 'device') AS measure,
     counts.steps,
-    times.* EXCLUDE (run_id, rank, device),
-    counts.* EXCLUDE (run_id, rank, device, steps)
+    times.* EXCLUDE (run_id, device_id, rank, device),
+    counts.* EXCLUDE (run_id, device_id, steps)
 FROM times
-INNER JOIN counts
-    ON
-        times.run_id = counts.run_id
-        AND times.rank = counts.rank
-        AND times.device IS NOT DISTINCT FROM counts.device;
+INNER JOIN counts USING (run_id, device_id);

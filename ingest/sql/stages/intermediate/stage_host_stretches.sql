@@ -3,6 +3,7 @@
 -- Materialised: it is read more than once.
 SELECT
     source_id,
+    measured.device_id,
     measured.call,
     if(moment.call = measured.call, moment.stage, NULL) AS stage,
     if(moment.call = measured.call, moment.step, NULL) AS step,

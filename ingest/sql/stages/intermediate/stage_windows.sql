@@ -9,29 +9,21 @@ WITH
 active AS (
     SELECT
         activity.source_id,
-        activity.device,
+        activity.device_id,
         work.call,
         min(activity.start_ns) AS start_ns,
         max(activity.end_ns) AS end_ns
     FROM stage_work AS work
     INNER JOIN activity_steps AS activity ON work.event_id = activity.event_id
     WHERE activity.class IS NOT NULL
-    GROUP BY activity.source_id, activity.device, work.call
-),
-
-rank_devices AS (
-    SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
-    UNION ALL
-    SELECT DISTINCT rank, NULL AS device, 'host' AS measure
-    FROM pipeline_calls
-    WHERE NOT EXISTS (FROM kernels)
+    GROUP BY activity.source_id, activity.device_id, work.call
 ),
 
 windows AS (
     SELECT
         calls.source_id,
         calls.rank,
-        devices.device,
+        devices.device_id,
         devices.measure,
         calls.call,
         calls.pipeline,
@@ -40,12 +32,12 @@ windows AS (
         calls.start_ns,
         calls.end_ns
     FROM pipeline_calls AS calls
-    INNER JOIN rank_devices AS devices ON calls.rank = devices.rank
+    INNER JOIN work_devices AS devices ON calls.rank = devices.rank
     LEFT JOIN active
         ON
             calls.source_id = active.source_id
             AND calls.call = active.call
-            AND devices.device IS NOT DISTINCT FROM active.device
+            AND devices.device_id = active.device_id
 )
 
 SELECT

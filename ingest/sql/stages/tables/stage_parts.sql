@@ -9,7 +9,7 @@
 -- before the call's first activity and after its last belongs to what the host did then, and to
 -- `other` outside the call. Host time belongs to the stage in which it passed.
 --
--- run_id, source_id, rank, device, pipeline
+-- run_id, source_id, rank, device_id, device, pipeline
 -- call         number of the call in its input file, from 1 (`stages.call`)
 -- stage        `encode`, `denoise`, `decode` or `other`
 -- step         number of the denoising step (`steps.step`); null outside steps
@@ -22,7 +22,7 @@ WITH
 activities AS (
     SELECT
         measured.source_id,
-        measured.device,
+        measured.device_id,
         measured.call,
         CASE WHEN work.call = measured.call THEN work END AS work,
         activity.class AS part,
@@ -37,7 +37,7 @@ activities AS (
     INNER JOIN activity_steps AS activity
         ON
             measured.source_id = activity.source_id
-            AND measured.device = activity.device
+            AND measured.device_id = activity.device_id
             AND measured.start_ns < activity.end_ns
             AND measured.end_ns > activity.start_ns
     LEFT JOIN stage_work AS work ON activity.event_id = work.event_id
@@ -62,7 +62,7 @@ intervals AS (
 idle AS (
     SELECT
         measured.source_id,
-        measured.device,
+        measured.device_id,
         measured.call,
         gap.cause,
         gap.after_kernel_id,
@@ -74,19 +74,27 @@ idle AS (
     INNER JOIN bubbles AS gap
         ON
             measured.source_id = gap.source_id
-            AND measured.device = gap.device
+            AND measured.device_id = gap.device_id
             AND measured.start_ns < gap.start_ns + gap.dur_ns
             AND measured.end_ns > gap.start_ns
     WHERE measured.measure = 'device'
 ),
 
 found AS (
-    SELECT source_id, device, call, work.stage, work.step, work.block_class, part, inside_ns AS ns
+    SELECT
+        source_id,
+        device_id,
+        call,
+        work.stage,
+        work.step,
+        work.block_class,
+        part,
+        inside_ns AS ns
     FROM activities
     UNION ALL
     SELECT
         source_id,
-        device,
+        device_id,
         call,
         work.stage,
         work.step,
@@ -97,7 +105,7 @@ found AS (
     UNION ALL
     SELECT
         idle.source_id,
-        idle.device,
+        idle.device_id,
         idle.call,
         work.stage,
         work.step,
@@ -110,7 +118,7 @@ found AS (
     UNION ALL
     SELECT
         idle.source_id,
-        idle.device,
+        idle.device_id,
         idle.call,
         stretch.stage,
         stretch.step,
@@ -128,7 +136,7 @@ found AS (
     UNION ALL
     SELECT
         source_id,
-        NULL AS device,
+        device_id,
         call,
         stage,
         step,
@@ -139,7 +147,7 @@ found AS (
     UNION ALL
     SELECT
         source_id,
-        NULL AS device,
+        device_id,
         call,
         stage,
         step,
@@ -151,11 +159,12 @@ found AS (
 )
 
 SELECT
-    calls.source_id,
-    calls.rank,
-    found.device,
+    found.source_id,
+    devices.rank,
+    found.device_id,
+    devices.device,
     calls.pipeline,
-    calls.call,
+    found.call,
     coalesce(found.stage, 'other') AS stage,
     found.step,
     found.block_class,
@@ -164,26 +173,15 @@ SELECT
     listed.ordinal,
     sum(found.ns)::BIGINT AS ns
 FROM found
-INNER JOIN pipeline_calls AS calls
-    ON found.source_id = calls.source_id AND found.call = calls.call
-INNER JOIN step_part_list AS listed ON found.part = listed.part
-GROUP BY
-    calls.source_id,
-    calls.rank,
-    found.device,
-    calls.pipeline,
-    calls.call,
-    coalesce(found.stage, 'other'),
-    found.step,
-    found.block_class,
-    found.part,
-    listed.is_idle,
-    listed.ordinal
+INNER JOIN work_devices AS devices USING (device_id)
+INNER JOIN pipeline_calls AS calls USING (source_id, call)
+INNER JOIN step_part_list AS listed USING (part)
+GROUP BY ALL
 HAVING sum(found.ns) <> 0
 ORDER BY
-    calls.source_id,
-    found.device,
-    calls.call,
+    found.source_id,
+    devices.device,
+    found.call,
     stage,
     found.step,
     found.block_class,

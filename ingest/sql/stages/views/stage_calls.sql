@@ -2,7 +2,7 @@
 -- divide the calls.
 -- One row: a call, on a device of its rank; without a device, on its host.
 --
--- run_id, source_id, rank, device, pipeline
+-- run_id, source_id, device_id, rank, device, pipeline
 -- call       number of the call in its input file, from 1
 -- start_ns   Unix time at which the call began, ns
 -- host_ns    duration of the call on the host, ns
@@ -19,18 +19,19 @@ on_host AS (
         min(start_ns) AS start_ns,
         sum(host_ns)::BIGINT AS host_ns
     FROM stages
-    GROUP BY run_id, source_id, call
+    GROUP BY ALL
 ),
 
 on_device AS (
-    SELECT run_id, source_id, rank, device, pipeline, call, sum(ns)::BIGINT AS wall_ns
+    SELECT run_id, source_id, device_id, rank, device, pipeline, call, sum(ns)::BIGINT AS wall_ns
     FROM stage_parts
-    GROUP BY run_id, source_id, rank, device, pipeline, call
+    GROUP BY ALL
 )
 
 SELECT
     found.run_id,
     found.source_id,
+    found.device_id,
     found.rank,
     found.device,
     found.pipeline,
@@ -43,8 +44,8 @@ SELECT
 FROM on_device AS found
 INNER JOIN on_host USING (run_id, source_id, call)
 WINDOW
-    same_pipeline AS (PARTITION BY found.run_id, found.rank, found.device, found.pipeline),
+    same_pipeline AS (PARTITION BY found.run_id, found.device_id, found.pipeline),
     by_wall AS (
-        PARTITION BY found.run_id, found.rank, found.device, found.pipeline
+        PARTITION BY found.run_id, found.device_id, found.pipeline
         ORDER BY found.wall_ns, on_host.start_ns, found.source_id
     );

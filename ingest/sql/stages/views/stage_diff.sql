@@ -28,13 +28,10 @@
 CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
     WITH
     chosen AS (
-        SELECT sides.side, calls.run_id, calls.rank, calls.device, calls.pipeline
+        SELECT sides.side, calls.run_id, calls.device_id, calls.pipeline
         FROM compared_runs(base, other, rank := rank) AS sides
         INNER JOIN stage_calls AS calls
-            ON
-                sides.run_id = calls.run_id
-                AND sides.rank = calls.rank
-                AND sides.device IS NOT DISTINCT FROM calls.device
+            ON sides.run_id = calls.run_id AND sides.device_id = calls.device_id
         WHERE calls.run_id IN (base, other) AND calls.is_median
         QUALIFY
             row_number() OVER (
@@ -48,8 +45,7 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
         INNER JOIN stage_summary AS summary
             ON
                 chosen.run_id = summary.run_id
-                AND chosen.rank = summary.rank
-                AND chosen.device IS NOT DISTINCT FROM summary.device
+                AND chosen.device_id = summary.device_id
                 AND chosen.pipeline = summary.pipeline
         WHERE
             summary.run_id IN (base, other)

@@ -2,7 +2,7 @@
 -- other parts that `parts` lists.
 -- One row: a part of a row of `stage_summary`.
 --
--- run_id, rank, device, pipeline
+-- run_id, device_id, rank, device, pipeline
 -- level    call, stage or block
 -- stage    stage of the call; null at level `call`
 -- block_class
@@ -12,32 +12,22 @@
 -- ns       time, ns; negative for an overlap
 SELECT
     part.run_id,
-    part.rank,
-    part.device,
+    part.device_id,
+    any_value(part.rank) AS rank,
+    any_value(part.device) AS device,
     part.pipeline,
     ['block', 'stage', 'call'][1 + grouping(part.stage) + grouping(part.block_class)] AS level,
     part.stage,
     part.block_class,
     part.part,
-    part.is_idle,
-    part.ordinal,
+    any_value(part.is_idle) AS is_idle,
+    any_value(part.ordinal) AS ordinal,
     sum(part.ns)::BIGINT AS ns
 FROM stage_parts AS part
-INNER JOIN stage_calls AS calls
-    ON
-        part.run_id = calls.run_id
-        AND part.source_id = calls.source_id
-        AND part.call = calls.call
-        AND part.device IS NOT DISTINCT FROM calls.device
+INNER JOIN stage_calls AS calls USING (run_id, source_id, call, device_id)
 WHERE calls.is_median
 GROUP BY GROUPING SETS (
-    (part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal),
-    (
-        part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal,
-        part.stage
-    ),
-    (
-        part.run_id, part.rank, part.device, part.pipeline, part.part, part.is_idle, part.ordinal,
-        part.stage, part.block_class
-    )
+    (part.run_id, part.device_id, part.pipeline, part.part),
+    (part.run_id, part.device_id, part.pipeline, part.part, part.stage),
+    (part.run_id, part.device_id, part.pipeline, part.part, part.stage, part.block_class)
 );

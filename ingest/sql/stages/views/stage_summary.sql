@@ -3,7 +3,7 @@
 -- One row: at level `call`, the call on a device; at level `stage`, a stage of it; at level
 -- `block`, a block class in a stage. The stages add up to the call, and the blocks to the stage.
 --
--- run_id, rank, device, pipeline
+-- run_id, device_id, rank, device, pipeline
 -- call         the call (`stages.call`)
 -- source_id    input file of the call
 -- calls        number of calls of the pipeline on the device
@@ -29,8 +29,7 @@ medians AS (
 cells AS (
     SELECT
         medians.run_id,
-        medians.rank,
-        medians.device,
+        medians.device_id,
         medians.pipeline,
         part.stage,
         part.block_class,
@@ -38,17 +37,11 @@ cells AS (
         if(NOT part.is_idle, part.ns, 0) AS busy_ns,
         if(part.is_idle, part.ns, 0) AS idle_ns
     FROM medians
-    INNER JOIN stage_parts AS part
-        ON
-            medians.run_id = part.run_id
-            AND medians.source_id = part.source_id
-            AND medians.call = part.call
-            AND medians.device IS NOT DISTINCT FROM part.device
+    INNER JOIN stage_parts AS part USING (run_id, source_id, call, device_id)
     UNION ALL BY NAME
     SELECT
         medians.run_id,
-        medians.rank,
-        medians.device,
+        medians.device_id,
         medians.pipeline,
         cell.stage,
         cell.block_class,
@@ -58,18 +51,13 @@ cells AS (
         cell.operators,
         cell.peak_bytes
     FROM medians
-    INNER JOIN stages AS cell
-        ON
-            medians.run_id = cell.run_id
-            AND medians.source_id = cell.source_id
-            AND medians.call = cell.call
+    INNER JOIN stages AS cell USING (run_id, source_id, call)
 ),
 
 sums AS (
     SELECT
         run_id,
-        rank,
-        device,
+        device_id,
         pipeline,
         stage,
         block_class,
@@ -85,16 +73,17 @@ sums AS (
         max(peak_bytes) AS peak_bytes
     FROM cells
     GROUP BY GROUPING SETS (
-        (run_id, rank, device, pipeline),
-        (run_id, rank, device, pipeline, stage),
-        (run_id, rank, device, pipeline, stage, block_class)
+        (run_id, device_id, pipeline),
+        (run_id, device_id, pipeline, stage),
+        (run_id, device_id, pipeline, stage, block_class)
     )
 )
 
 SELECT
     sums.run_id,
-    sums.rank,
-    sums.device,
+    sums.device_id,
+    medians.rank,
+    medians.device,
     sums.pipeline,
     medians.call,
     medians.source_id,
@@ -116,15 +105,17 @@ SELECT
     coalesce(sums.idle_ns, 0) AS idle_ns,
     sums.peak_bytes
 FROM sums
-INNER JOIN medians
-    ON
-        sums.run_id = medians.run_id
-        AND sums.rank = medians.rank
-        AND sums.device IS NOT DISTINCT FROM medians.device
-        AND sums.pipeline = medians.pipeline
+INNER JOIN medians USING (run_id, device_id, pipeline)
 QUALIFY
     sums.level <> 'block'
     OR count(sums.block_class) OVER (
-        PARTITION BY sums.run_id, sums.rank, sums.device, sums.pipeline, sums.stage
+        PARTITION BY sums.run_id, sums.device_id, sums.pipeline, sums.stage
     ) > 0
-ORDER BY sums.run_id, sums.rank, sums.device, sums.pipeline, ordinal, level DESC, wall_ns DESC;
+ORDER BY
+    sums.run_id,
+    medians.rank,
+    medians.device,
+    sums.pipeline,
+    ordinal,
+    level DESC,
+    wall_ns DESC;

@@ -9,7 +9,7 @@ activities AS (
     SELECT
         source_id,
         rank,
-        device,
+        device_id,
         event_id,
         start_ns,
         start_ns + dur_ns AS end_ns,
@@ -24,7 +24,7 @@ activities AS (
     SELECT
         activity.source_id,
         activity.rank,
-        activity.device,
+        activity.device_id,
         activity.event_id,
         activity.start_ns,
         activity.start_ns + activity.dur_ns AS end_ns,
@@ -37,7 +37,7 @@ activities AS (
 SELECT
     activities.*,
     max(end_ns) OVER (
-        PARTITION BY source_id, device ORDER BY start_ns, event_id
+        PARTITION BY source_id, device_id ORDER BY start_ns, event_id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS reached_ns,
     step IS NOT NULL

@@ -1,5 +1,5 @@
 -- Spans on devices, cut where the step changes: `cut_at_steps(spans)`. `spans` has source_id,
--- device, start_ns, end_ns and any other columns; the spans are inside of `work_windows`.
+-- device_id, start_ns, end_ns and any other columns; the spans are inside of `work_windows`.
 -- One row: the part of a span in a window of `step_windows`; `in_step` is the step of the window.
 CREATE MACRO cut_at_steps(spans) AS TABLE
     WITH
@@ -11,7 +11,7 @@ CREATE MACRO cut_at_steps(spans) AS TABLE
         ASOF LEFT JOIN windows AS around
             ON
                 span.source_id = around.source_id
-                AND coalesce(span.device, -1) = coalesce(around.device, -1)
+                AND span.device_id = around.device_id
                 AND span.start_ns >= around.from_ns
     )
 
@@ -28,7 +28,7 @@ CREATE MACRO cut_at_steps(spans) AS TABLE
     INNER JOIN windows AS later
         ON
             first_part.source_id = later.source_id
-            AND first_part.device IS NOT DISTINCT FROM later.device
+            AND first_part.device_id = later.device_id
             AND first_part.until_ns <= later.from_ns
             AND first_part.end_ns > later.from_ns
     WHERE first_part.end_ns > first_part.until_ns;

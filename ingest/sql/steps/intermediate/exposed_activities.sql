@@ -6,10 +6,10 @@ WITH
 spans AS MATERIALIZED (
     SELECT
         source_id,
-        device,
+        device_id,
         step,
         class,
-        hash(source_id, device, class) AS lane,
+        hash(source_id, device_id, class) AS lane,
         row_number() OVER () AS part_id,
         greatest(start_ns, max(end_ns) OVER earlier) AS start_ns,
         end_ns
@@ -17,14 +17,14 @@ spans AS MATERIALIZED (
     WHERE class IN ('communication', 'copy')
     WINDOW
         earlier AS (
-            PARTITION BY source_id, device, class
+            PARTITION BY source_id, device_id, class
             ORDER BY start_ns, event_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         )
 ),
 
 hidden_in AS MATERIALIZED (
     SELECT
-        hash(source_id, device, if(class = 'compute', 'communication', 'copy')) AS lane,
+        hash(source_id, device_id, if(class = 'compute', 'communication', 'copy')) AS lane,
         start_ns AS from_ns,
         end_ns AS to_ns
     FROM device_islands
@@ -39,7 +39,7 @@ hidden AS (
 
 SELECT
     spans.source_id,
-    spans.device,
+    spans.device_id,
     spans.step,
     spans.class,
     spans.end_ns - spans.start_ns - coalesce(hidden.ns, 0) AS exposed_ns

@@ -3,7 +3,7 @@
 -- Materialised: it is read more than once.
 SELECT
     source_id,
-    measured.rank,
+    measured.device_id,
     nullif(moment.step, -1) AS step,
     dur_ns,
     operators,

@@ -5,7 +5,7 @@
 -- The times are those in the window. `dur_ns` is the length of the whole activity.
 SELECT
     activity.source_id,
-    activity.device,
+    activity.device_id,
     measured.measure,
     activity.event_id,
     activity.step,
@@ -22,7 +22,7 @@ FROM activity_steps AS activity
 INNER JOIN work_windows AS measured
     ON
         activity.source_id = measured.source_id
-        AND activity.device IS NOT DISTINCT FROM measured.device
+        AND activity.device_id = measured.device_id
 WHERE
     activity.class IS NOT NULL
     AND (

@@ -32,7 +32,7 @@ in_order AS (
 
 SELECT
     gap.source_id,
-    gap.device,
+    gap.device_id,
     gap.step,
     gap.cause,
     greatest(gap.start_ns, measured.start_ns) AS start_ns,
@@ -41,19 +41,22 @@ FROM bubbles AS gap
 INNER JOIN work_windows AS measured
     ON
         gap.source_id = measured.source_id
-        AND gap.device IS NOT DISTINCT FROM measured.device
+        AND gap.device_id = measured.device_id
         AND gap.start_ns < measured.end_ns
         AND gap.start_ns + gap.dur_ns > measured.start_ns
 UNION ALL
 SELECT
     host_gaps.source_id,
-    NULL AS device,
+    host_gaps.device_id,
     moment.step,
     NULL AS cause,
     NULL AS start_ns,
     NULL AS end_ns
 FROM (
-    SELECT in_order.source_id, if(is_window_end, reached_ns, in_order.start_ns) AS step_ns
+    SELECT
+        in_order.source_id,
+        measured.device_id,
+        if(is_window_end, reached_ns, in_order.start_ns) AS step_ns
     FROM in_order
     INNER JOIN host_windows AS measured
         ON

@@ -10,7 +10,7 @@ WITH activities AS (
 
 SELECT
     source_id,
-    device,
+    device_id,
     event_id,
     in_step AS step,
     class,

@@ -11,16 +11,16 @@
 -- `range_end_ns` the end of the step on the host, and `end_ns` also of what it launched.
 WITH
 reached AS (
-    SELECT source_id, device, step, max(end_ns) AS end_ns
+    SELECT source_id, device_id, step, max(end_ns) AS end_ns
     FROM activity_steps
     WHERE is_measured
-    GROUP BY source_id, device, step
+    GROUP BY source_id, device_id, step
 ),
 
 ends AS (
     SELECT
         measured.source_id,
-        measured.device,
+        measured.device_id,
         measured.start_ns AS first_ns,
         steps.step,
         steps.start_ns,
@@ -32,7 +32,7 @@ ends AS (
     LEFT JOIN reached
         ON
             measured.source_id = reached.source_id
-            AND measured.device IS NOT DISTINCT FROM reached.device
+            AND measured.device_id = reached.device_id
             AND steps.step IS NOT DISTINCT FROM reached.step
     WHERE measured.measure = 'device'
 ),
@@ -42,14 +42,14 @@ in_order AS (
     FROM ends
     WINDOW
         earlier AS (
-            PARTITION BY source_id, device
+            PARTITION BY source_id, device_id
             ORDER BY start_ns, dur_ns DESC, step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         )
 )
 
 SELECT
     source_id,
-    device,
+    device_id,
     step,
     TRUE AS is_step,
     is_active,
@@ -62,7 +62,7 @@ FROM in_order
 UNION ALL
 SELECT
     source_id,
-    device,
+    device_id,
     NULL AS step,
     FALSE AS is_step,
     FALSE AS is_active,

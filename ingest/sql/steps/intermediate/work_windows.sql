@@ -3,10 +3,10 @@
 -- Materialised: several relations read it.
 WITH
 activity_windows AS (
-    SELECT source_id, device, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+    SELECT source_id, device_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns
     FROM activity_steps
     WHERE is_measured
-    GROUP BY source_id, device
+    GROUP BY source_id, device_id
 ),
 
 step_ranges AS (
@@ -20,29 +20,22 @@ step_ranges AS (
         max(start_ns + dur_ns) AS end_ns
     FROM steps
     GROUP BY source_id, rank, steps_from
-),
-
-rank_devices AS (
-    SELECT DISTINCT rank, device, 'device' AS measure FROM kernels
-    UNION ALL
-    SELECT DISTINCT rank, NULL AS device, 'host' AS measure
-    FROM steps
-    WHERE NOT EXISTS (FROM kernels)
 )
 
 SELECT
     step_ranges.source_id,
     step_ranges.rank,
-    rank_devices.device,
-    rank_devices.measure,
+    devices.device_id,
+    devices.device,
+    devices.measure,
     step_ranges.steps_from,
     step_ranges.step_name,
     step_ranges.steps,
     least(step_ranges.start_ns, activity_windows.start_ns) AS start_ns,
     greatest(step_ranges.end_ns, activity_windows.end_ns) AS end_ns
 FROM step_ranges
-INNER JOIN rank_devices ON step_ranges.rank = rank_devices.rank
+INNER JOIN work_devices AS devices ON step_ranges.rank = devices.rank
 LEFT JOIN activity_windows
     ON
         step_ranges.source_id = activity_windows.source_id
-        AND rank_devices.device IS NOT DISTINCT FROM activity_windows.device;
+        AND devices.device_id = activity_windows.device_id;

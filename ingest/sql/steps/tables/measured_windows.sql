@@ -6,7 +6,7 @@
 -- The window goes from the start of the first step to the end of the last one, or to the end of
 -- what the steps launched.
 --
--- run_id, source_id, rank, device, measure, steps_from, step_name
+-- run_id, source_id, rank, device_id, device, measure, steps_from, step_name
 -- steps        number of steps
 -- median_step  step of median wall time on the device (`steps.step`); null in files without it, and
 --              if no steps were found
@@ -15,6 +15,7 @@
 SELECT
     windows.source_id,
     windows.rank,
+    windows.device_id,
     windows.device,
     windows.measure,
     windows.steps_from,
@@ -27,5 +28,5 @@ FROM work_windows AS windows
 LEFT JOIN step_metrics AS median
     ON
         windows.source_id = median.source_id
-        AND windows.device IS NOT DISTINCT FROM median.device
+        AND windows.device_id = median.device_id
         AND median.is_median;

@@ -3,7 +3,7 @@
 -- Start here: Which step is slower than the others?
 -- Materialised: several relations read it, and its file is written from it.
 --
--- run_id, source_id, rank, device
+-- run_id, source_id, rank, device_id, device
 -- step             number of the step (`steps.step`); null for time between steps, and if no steps
 --                  were found
 -- is_median        whether the step has the median wall time of the device's steps (of the two
@@ -41,70 +41,96 @@ WITH
 times AS (
     SELECT
         source_id,
-        rank,
-        device,
+        device_id,
         step,
         sum(ns)::BIGINT AS wall_ns,
         coalesce(sum(ns) FILTER (WHERE NOT is_idle), 0)::BIGINT AS busy_ns,
         coalesce(sum(ns) FILTER (WHERE is_idle), 0)::BIGINT AS idle_ns,
         coalesce(sum(ns) FILTER (WHERE part = 'fill'), 0)::BIGINT AS fill_ns
     FROM step_parts
-    GROUP BY source_id, rank, device, step
+    GROUP BY ALL
+),
+
+windows AS (
+    SELECT source_id, device_id, step, end_ns, from_ns, until_ns FROM step_windows WHERE is_step
 ),
 
 counts AS (
     SELECT
         source_id,
-        device,
+        device_id,
         step,
         count(*) AS activities,
         count(*) FILTER (WHERE is_kernel) AS kernels,
         count(*) FILTER (WHERE is_kernel AND NOT is_graph_launch AND dur_ns < launch_dur_ns)
             AS short_kernels
     FROM measured_activities
-    GROUP BY source_id, device, step
+    GROUP BY ALL
 ),
 
 -- A call can launch several kernels.
 calls AS (
     SELECT
         source_id,
-        device,
+        device_id,
         step,
+        launch_id,
         any_value(launch_dur_ns) AS dur_ns,
         bool_or(is_graph_launch) AS is_graph
     FROM measured_activities
     WHERE is_kernel AND launch_id IS NOT NULL
-    GROUP BY source_id, device, step, launch_id
+    GROUP BY ALL
 ),
 
 launched AS (
     SELECT
         source_id,
-        device,
+        device_id,
         step,
         count(*) AS launches,
         count(*) FILTER (WHERE is_graph) AS graph_launches,
         sum(dur_ns)::BIGINT AS launch_call_ns
     FROM calls
-    GROUP BY source_id, device, step
+    GROUP BY ALL
 ),
 
 gaps AS (
-    SELECT source_id, device, step, count(*) AS bubbles
-    FROM measured_gaps
-    GROUP BY source_id, device, step
+    SELECT source_id, device_id, step, count(*) AS bubbles FROM measured_gaps GROUP BY ALL
 ),
 
 exposed AS (
     SELECT
         source_id,
-        device,
+        device_id,
         step,
         sum(exposed_ns) FILTER (WHERE class = 'communication')::BIGINT AS communication_ns,
         sum(exposed_ns) FILTER (WHERE class = 'copy')::BIGINT AS copy_ns
     FROM exposed_activities
-    GROUP BY source_id, device, step
+    GROUP BY ALL
+),
+
+-- The step can be null, so the measures are grouped instead of joined.
+measures AS (
+    SELECT
+        source_id,
+        device_id,
+        step,
+        any_value(COLUMNS(* EXCLUDE (source_id, device_id, step)))
+    FROM (
+        FROM times
+        UNION ALL BY NAME
+        FROM windows
+        UNION ALL BY NAME
+        FROM counts
+        UNION ALL BY NAME
+        FROM launched
+        UNION ALL BY NAME
+        FROM gaps
+        UNION ALL BY NAME
+        FROM exposed
+    )
+    GROUP BY source_id, device_id, step
+    HAVING any_value(wall_ns) IS NOT NULL
 ),
 
 launching AS (
@@ -112,77 +138,48 @@ launching AS (
 ),
 
 devices AS (
-    SELECT rank, count(DISTINCT coalesce(device, -1)) AS devices
-    FROM work_windows
-    GROUP BY rank
+    SELECT rank, count(DISTINCT device_id) AS devices FROM work_windows GROUP BY rank
 )
 
 SELECT
-    times.source_id,
-    times.rank,
-    times.device,
-    times.step,
+    found.source_id,
+    measured.rank,
+    found.device_id,
+    measured.device,
+    found.step,
     steps.start_ns IS NOT NULL AND (
         steps.step IS NULL
         OR row_number() OVER by_wall
-        = (count(*) FILTER (WHERE times.fill_ns = 0) OVER of_device + 1) // 2
+        = (count(*) FILTER (WHERE found.fill_ns = 0) OVER of_device + 1) // 2
     ) AS is_median,
     steps.start_ns,
     steps.dur_ns AS range_ns,
-    coalesce(windows.end_ns, steps.start_ns + steps.dur_ns) - steps.start_ns - steps.dur_ns
+    coalesce(found.end_ns, steps.start_ns + steps.dur_ns) - steps.start_ns - steps.dur_ns
         AS lag_ns,
-    coalesce(windows.from_ns, steps.start_ns) AS work_start_ns,
-    coalesce(windows.until_ns, steps.start_ns + steps.dur_ns) AS work_end_ns,
-    times.wall_ns,
-    times.fill_ns,
-    times.busy_ns,
-    times.idle_ns,
-    if(measured.measure = 'device', coalesce(exposed.communication_ns, 0), NULL)
+    coalesce(found.from_ns, steps.start_ns) AS work_start_ns,
+    coalesce(found.until_ns, steps.start_ns + steps.dur_ns) AS work_end_ns,
+    found.wall_ns,
+    found.fill_ns,
+    found.busy_ns,
+    found.idle_ns,
+    if(measured.measure = 'device', coalesce(found.communication_ns, 0), NULL)
         AS exposed_communication_ns,
-    if(measured.measure = 'device', coalesce(exposed.copy_ns, 0), NULL) AS exposed_copy_ns,
-    coalesce(gaps.bubbles, 0) AS bubbles,
-    coalesce(counts.activities, 0) AS activities,
-    if(measured.measure = 'device', coalesce(counts.kernels, 0), NULL) AS kernels,
-    if(launching.is_recorded, coalesce(launched.launches, 0), NULL) AS launches,
-    if(launching.is_recorded, coalesce(launched.graph_launches, 0), NULL) AS graph_launches,
-    if(launching.is_recorded, coalesce(launched.launch_call_ns, 0), NULL) AS launch_call_ns,
-    if(launching.is_recorded, coalesce(counts.short_kernels, 0), NULL) AS short_kernels,
+    if(measured.measure = 'device', coalesce(found.copy_ns, 0), NULL) AS exposed_copy_ns,
+    coalesce(found.bubbles, 0) AS bubbles,
+    coalesce(found.activities, 0) AS activities,
+    if(measured.measure = 'device', coalesce(found.kernels, 0), NULL) AS kernels,
+    if(launching.is_recorded, coalesce(found.launches, 0), NULL) AS launches,
+    if(launching.is_recorded, coalesce(found.graph_launches, 0), NULL) AS graph_launches,
+    if(launching.is_recorded, coalesce(found.launch_call_ns, 0), NULL) AS launch_call_ns,
+    if(launching.is_recorded, coalesce(found.short_kernels, 0), NULL) AS short_kernels,
     peaks.peak_bytes
-FROM times
+FROM measures AS found
 INNER JOIN work_windows AS measured
-    ON
-        times.source_id = measured.source_id
-        AND times.device IS NOT DISTINCT FROM measured.device
+    ON found.source_id = measured.source_id AND found.device_id = measured.device_id
 LEFT JOIN steps
-    ON times.source_id = steps.source_id AND times.step IS NOT DISTINCT FROM steps.step
-LEFT JOIN counts
-    ON
-        times.source_id = counts.source_id
-        AND times.device IS NOT DISTINCT FROM counts.device
-        AND times.step IS NOT DISTINCT FROM counts.step
-LEFT JOIN launched
-    ON
-        times.source_id = launched.source_id
-        AND times.device IS NOT DISTINCT FROM launched.device
-        AND times.step IS NOT DISTINCT FROM launched.step
-LEFT JOIN step_windows AS windows
-    ON
-        windows.is_step
-        AND times.source_id = windows.source_id
-        AND times.device IS NOT DISTINCT FROM windows.device
-        AND times.step IS NOT DISTINCT FROM windows.step
-LEFT JOIN gaps
-    ON
-        times.source_id = gaps.source_id
-        AND times.device IS NOT DISTINCT FROM gaps.device
-        AND times.step IS NOT DISTINCT FROM gaps.step
-LEFT JOIN exposed
-    ON
-        times.source_id = exposed.source_id
-        AND times.device IS NOT DISTINCT FROM exposed.device
-        AND times.step IS NOT DISTINCT FROM exposed.step
-LEFT JOIN launching ON times.rank = launching.rank
-LEFT JOIN devices ON times.rank = devices.rank
+    ON found.source_id = steps.source_id AND found.step IS NOT DISTINCT FROM steps.step
+LEFT JOIN launching ON measured.rank = launching.rank
+LEFT JOIN devices ON measured.rank = devices.rank
 -- A profiler may number devices differently than PyTorch. If a rank has a single device in both,
 -- match them regardless of their numbers.
 LEFT JOIN step_peaks AS peaks
@@ -191,13 +188,13 @@ LEFT JOIN step_peaks AS peaks
         AND steps.step IS NOT DISTINCT FROM peaks.step
         AND measured.measure = peaks.measure
         AND (
-            times.device IS NOT DISTINCT FROM peaks.device
+            found.device_id = peaks.device_id
             OR (devices.devices = 1 AND peaks.devices = 1)
         )
 WINDOW
-    of_device AS (PARTITION BY times.rank, times.device, steps.start_ns IS NULL),
+    of_device AS (PARTITION BY found.device_id, steps.start_ns IS NULL),
     by_wall AS (
-        PARTITION BY times.rank, times.device, steps.start_ns IS NULL
-        ORDER BY times.fill_ns > 0, times.wall_ns, steps.start_ns, times.source_id
+        PARTITION BY found.device_id, steps.start_ns IS NULL
+        ORDER BY found.fill_ns > 0, found.wall_ns, steps.start_ns, found.source_id
     )
-ORDER BY times.source_id, times.device, times.step;
+ORDER BY found.source_id, measured.device, found.step;

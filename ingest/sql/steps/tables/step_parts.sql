@@ -13,7 +13,7 @@
 -- next step, the device still does the work of the step before; the first step has no step before,
 -- so idle time of the same length at its start is `fill`.
 --
--- run_id, source_id, rank, device
+-- run_id, source_id, rank, device_id, device
 -- step     number of the step (`steps.step`); null for time between steps, and if no steps were
 --          found
 -- part     `fill`, `compute`, `communication`, `copy`, `compiled_code`, `overlap`, or a cause of
@@ -34,12 +34,12 @@ working_steps AS (
         row_number() OVER in_time AS ordinal
     FROM step_windows
     WHERE is_step AND until_ns > from_ns
-    WINDOW in_time AS (PARTITION BY source_id, device ORDER BY from_ns)
+    WINDOW in_time AS (PARTITION BY source_id, device_id ORDER BY from_ns)
 ),
 
 -- The device does the work of the first step until `until_ns`, while the host is in the next step.
 fills AS (
-    SELECT source_id, device, step, from_ns + until_ns - lag_from_ns AS end_ns
+    SELECT source_id, device_id, step, from_ns + until_ns - lag_from_ns AS end_ns
     FROM working_steps
     WHERE ordinal = 1 AND is_active AND next_start_ns IS NOT NULL AND until_ns > lag_from_ns
 ),
@@ -47,7 +47,7 @@ fills AS (
 idle AS (
     SELECT
         gap.source_id,
-        gap.device,
+        gap.device_id,
         gap.in_step AS step,
         gap.cause,
         gap.end_ns - gap.start_ns AS ns,
@@ -58,13 +58,13 @@ idle AS (
     LEFT JOIN fills
         ON
             gap.source_id = fills.source_id
-            AND gap.device IS NOT DISTINCT FROM fills.device
+            AND gap.device_id = fills.device_id
             AND gap.in_step = fills.step
 ),
 
 -- Every part of every step, so that a part without time is 0 and not missing.
 zeros AS (
-    SELECT measured.source_id, measured.device, steps.step, listed.part, 0 AS ns
+    SELECT measured.source_id, measured.device_id, steps.step, listed.part, 0 AS ns
     FROM work_windows AS measured
     INNER JOIN steps ON measured.source_id = steps.source_id
     INNER JOIN step_part_list AS listed
@@ -73,41 +73,41 @@ zeros AS (
 
 -- Activities and gaps that no step launched count even if they ran only in the time of steps.
 outside AS (
-    SELECT DISTINCT source_id, device, class AS part
+    SELECT DISTINCT source_id, device_id, class AS part
     FROM measured_activities
     WHERE measure = 'device' AND step IS NULL
     UNION
-    SELECT DISTINCT source_id, device, cause AS part
+    SELECT DISTINCT source_id, device_id, cause AS part
     FROM idle_gaps
     WHERE step IS NULL
 ),
 
 found AS (
-    SELECT source_id, device, NULL AS step, part, 0 AS ns
+    SELECT source_id, device_id, NULL AS step, part, 0 AS ns
     FROM outside
     UNION ALL
-    SELECT source_id, device, step, class AS part, inside_ns AS ns
+    SELECT source_id, device_id, step, class AS part, inside_ns AS ns
     FROM step_activities
     UNION ALL
-    SELECT source_id, device, step, 'overlap' AS part, covered_ns - inside_ns AS ns
+    SELECT source_id, device_id, step, 'overlap' AS part, covered_ns - inside_ns AS ns
     FROM step_activities
     UNION ALL
-    SELECT source_id, device, step, cause AS part, ns - fill_ns AS ns
+    SELECT source_id, device_id, step, cause AS part, ns - fill_ns AS ns
     FROM idle
     UNION ALL
-    SELECT source_id, device, step, 'fill' AS part, fill_ns AS ns
+    SELECT source_id, device_id, step, 'fill' AS part, fill_ns AS ns
     FROM idle
     WHERE fill_ns > 0
     UNION ALL
     SELECT
         source_id,
-        NULL AS device,
+        device_id,
         step,
         part,
         if(part = 'compute', operators, 1) * dur_ns AS ns
     FROM host_stretches
     UNION ALL
-    SELECT source_id, NULL AS device, step, 'overlap' AS part, (1 - operators) * dur_ns AS ns
+    SELECT source_id, device_id, step, 'overlap' AS part, (1 - operators) * dur_ns AS ns
     FROM host_stretches
     WHERE part = 'compute'
     UNION ALL
@@ -116,22 +116,16 @@ found AS (
 
 SELECT
     found.source_id,
-    sources.rank,
-    found.device,
+    devices.rank,
+    found.device_id,
+    devices.device,
     found.step,
     found.part,
     listed.is_idle,
     listed.ordinal,
     sum(found.ns)::BIGINT AS ns
 FROM found
-INNER JOIN staged_sources AS sources ON found.source_id = sources.source_id
-INNER JOIN step_part_list AS listed ON found.part = listed.part
-GROUP BY
-    found.source_id,
-    sources.rank,
-    found.device,
-    found.step,
-    found.part,
-    listed.is_idle,
-    listed.ordinal
-ORDER BY found.source_id, found.device, found.step, listed.ordinal;
+INNER JOIN work_devices AS devices USING (device_id)
+INNER JOIN step_part_list AS listed USING (part)
+GROUP BY ALL
+ORDER BY found.source_id, devices.device, found.step, listed.ordinal;

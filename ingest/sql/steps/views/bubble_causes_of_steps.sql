@@ -16,43 +16,36 @@
 CREATE MACRO bubble_causes_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     lost AS (
-        SELECT found.run_id, found.rank, found.device, found.part AS cause, sum(found.ns) AS ns
+        SELECT
+            found.run_id,
+            found.device_id,
+            found.part AS cause,
+            sum(found.ns) AS ns
         FROM step_parts AS found
         WHERE found.run_id = run AND found.is_idle AND in_steps(found.step, from_step, to_step)
-        GROUP BY found.run_id, found.rank, found.device, found.part
+        GROUP BY ALL
         HAVING sum(found.ns) > 0
     ),
 
     gaps AS (
-        SELECT gap.rank, gap.device, gap.cause, count(*) AS bubbles
+        SELECT gap.device_id, gap.cause, count(*) AS bubbles
         FROM measured_bubbles AS gap
         WHERE gap.run_id = run AND in_steps(gap.step, from_step, to_step)
-        GROUP BY gap.rank, gap.device, gap.cause
-    ),
-
-    -- Only gaps of devices are stored. If a cause has none, their number is 0 for a device, and
-    -- unknown for a host.
-    measures AS (
-        SELECT DISTINCT metrics.rank, metrics.device, metrics.measure
-        FROM run_metrics AS metrics
-        WHERE metrics.run_id = run
+        GROUP BY ALL
     )
 
     SELECT
-        lost.rank,
-        lost.device,
+        metrics.rank,
+        metrics.device,
         lost.cause,
-        CASE WHEN measures.measure = 'device' THEN coalesce(gaps.bubbles, 0) END AS bubbles,
+        -- Only gaps of devices are stored. If a cause has none, their number is 0 for a device, and
+        -- unknown for a host.
+        CASE WHEN metrics.measure = 'device' THEN coalesce(gaps.bubbles, 0) END AS bubbles,
         lost.ns::BIGINT AS idle_ns,
         -- Also partition by run, for DuckDB clients without the settings of `ingest.connect`: see
         -- `catalog.UNSOUND`.
         100.0 * lost.ns
-        / sum(lost.ns) OVER (PARTITION BY lost.run_id, lost.rank, lost.device) AS percent
+        / sum(lost.ns) OVER (PARTITION BY lost.run_id, lost.device_id) AS percent
     FROM lost
-    INNER JOIN measures
-        ON lost.rank = measures.rank AND lost.device IS NOT DISTINCT FROM measures.device
-    LEFT JOIN gaps
-        ON
-            lost.rank = gaps.rank
-            AND lost.device IS NOT DISTINCT FROM gaps.device
-            AND lost.cause = gaps.cause;
+    INNER JOIN run_metrics AS metrics USING (run_id, device_id)
+    LEFT JOIN gaps USING (device_id, cause);

@@ -13,37 +13,36 @@
 CREATE MACRO device_split_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     metrics AS (
-        SELECT *
+        SELECT
+            *,
+            busy_ns - exposed_communication_ns - exposed_copy_ns AS compute_ns
         FROM metrics_of_steps(run, from_step, to_step)
         WHERE measure = 'device'
     ),
 
     found AS (
-        SELECT
-            rank,
-            device,
-            'compute' AS part,
-            busy_ns - exposed_communication_ns - exposed_copy_ns AS part_ns
-        FROM metrics
-        UNION ALL
-        SELECT rank, device, 'exposed_communication' AS part, exposed_communication_ns AS part_ns
-        FROM metrics
-        UNION ALL
-        SELECT rank, device, 'exposed_copy' AS part, exposed_copy_ns AS part_ns
-        FROM metrics
-        UNION ALL
-        SELECT rank, device, part, ns AS part_ns
+        FROM (
+            UNPIVOT (
+                SELECT device_id, compute_ns, exposed_communication_ns, exposed_copy_ns FROM metrics
+            )
+            ON
+            compute_ns AS compute,
+            exposed_communication_ns AS exposed_communication,
+            exposed_copy_ns AS exposed_copy
+            INTO NAME part VALUE part_ns
+        )
+        UNION ALL BY NAME
+        SELECT device_id, part, ns AS part_ns
         FROM parts_of_steps(run, from_step, to_step)
         WHERE is_idle IS NOT FALSE
     )
 
     SELECT
-        found.rank,
-        found.device,
+        metrics.rank,
+        metrics.device,
         found.part,
         found.part_ns,
         100.0 * found.part_ns / nullif(metrics.wall_ns, 0) AS percent
     FROM found
-    INNER JOIN metrics
-        ON found.rank = metrics.rank AND found.device IS NOT DISTINCT FROM metrics.device
+    INNER JOIN metrics USING (device_id)
     WHERE found.part_ns > 0;

@@ -1,7 +1,7 @@
 -- The gaps of a device that count in `run_totals`: those in its measured time.
 -- One row: a gap, as in `bubbles`, cut where the measured time begins and ends.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- start_ns         Unix time at which the device became idle, ns
 -- dur_ns           length of the gap, ns
 -- cause            cause of the idle time, as in `bubbles`
@@ -17,6 +17,7 @@
 --                  were found
 SELECT
     gap.run_id,
+    gap.device_id,
     gap.rank,
     gap.device,
     greatest(gap.start_ns, measured.start_ns) AS start_ns,
@@ -37,6 +38,6 @@ INNER JOIN measured_windows AS measured
     ON
         gap.run_id = measured.run_id
         AND gap.source_id = measured.source_id
-        AND gap.device IS NOT DISTINCT FROM measured.device
+        AND gap.device_id = measured.device_id
         AND gap.start_ns < measured.end_ns
         AND gap.start_ns + gap.dur_ns > measured.start_ns;

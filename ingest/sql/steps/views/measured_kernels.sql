@@ -1,7 +1,7 @@
 -- The device activities that count in `run_totals`: those of the measured steps.
 -- One row: a kernel, copy or memset, as in `kernels`.
 --
--- run_id, rank, device
+-- run_id, device_id, rank, device
 -- event_id         the activity (`kernels.event_id`)
 -- name             kernel name as recorded, or the copy's description
 -- kind             kernel, memcpy or memset
@@ -17,6 +17,7 @@
 --                  steps were found
 SELECT
     kernels.run_id,
+    kernels.device_id,
     kernels.rank,
     kernels.device,
     kernels.event_id,
@@ -39,7 +40,7 @@ INNER JOIN measured_windows AS measured
     ON
         kernels.run_id = measured.run_id
         AND kernels.source_id = measured.source_id
-        AND kernels.device IS NOT DISTINCT FROM measured.device
+        AND kernels.device_id = measured.device_id
         AND (
             (
                 kernels.start_ns < measured.end_ns

@@ -3,7 +3,7 @@
 -- measured time.
 -- One row: a device of a rank; in a run without a device, the rank's host.
 --
--- rank, device, measure
+-- device_id, rank, device, measure
 -- is_slowest       whether this device has the longest median step of the run
 -- steps            number of steps in the range
 -- steps_name       name of the range in texts: `the median step`, `step 3`, `steps 3 to 7`, `all
@@ -33,8 +33,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     sums AS (
         SELECT
             step.run_id,
-            step.rank,
-            step.device,
+            step.device_id,
             count(*) FILTER (WHERE step.start_ns IS NOT NULL) AS steps,
             min(step.step) AS first_step,
             max(step.step) AS last_step,
@@ -49,13 +48,12 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             max(step.peak_bytes) AS peak_bytes
         FROM step_metrics AS step
         WHERE step.run_id = run AND in_steps(step.step, from_step, to_step)
-        GROUP BY step.run_id, step.rank, step.device
+        GROUP BY step.run_id, step.device_id
     ),
 
     times AS (
         SELECT
-            found.rank,
-            found.device,
+            found.device_id,
             sum(found.ns)::BIGINT AS wall_ns,
             coalesce(sum(found.ns) FILTER (WHERE found.part = 'fill'), 0)::BIGINT AS fill_ns,
             sum(found.ns) FILTER (WHERE NOT found.is_idle)::BIGINT AS busy_ns,
@@ -64,12 +62,13 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             sum(found.ns) FILTER (WHERE found.part = 'copy')::BIGINT AS copy_ns
         FROM step_parts AS found
         WHERE found.run_id = run AND in_steps(found.step, from_step, to_step)
-        GROUP BY found.rank, found.device
+        GROUP BY found.device_id
     )
 
     SELECT
-        sums.rank,
-        sums.device,
+        sums.device_id,
+        metrics.rank,
+        metrics.device,
         metrics.measure,
         metrics.is_slowest,
         sums.steps,
@@ -82,7 +81,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         END AS steps_name,
         sums.is_median,
         sums.range_ns,
-        times.* EXCLUDE (rank, device),
+        times.* EXCLUDE (device_id),
         sums.exposed_communication_ns,
         sums.exposed_copy_ns,
         sums.bubbles,
@@ -95,10 +94,5 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         metrics.compile_ns,
         metrics.is_typed
     FROM sums
-    INNER JOIN times
-        ON sums.rank = times.rank AND sums.device IS NOT DISTINCT FROM times.device
-    INNER JOIN run_metrics AS metrics
-        ON
-            sums.run_id = metrics.run_id
-            AND sums.rank = metrics.rank
-            AND sums.device IS NOT DISTINCT FROM metrics.device;
+    INNER JOIN times USING (device_id)
+    INNER JOIN run_metrics AS metrics USING (run_id, device_id);

@@ -4,7 +4,7 @@
 -- One row: a part of these steps, on a device of a rank; in a run without a device, on the rank's
 -- host.
 --
--- rank, device
+-- device_id, rank, device
 -- part     name of the part, as in `parts`
 -- ordinal  display order of the parts, from 1
 -- is_idle  whether it is a cause of idle time; null for `fill`
@@ -14,6 +14,7 @@ CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH totals AS (
         SELECT
             found.run_id,
+            found.device_id,
             found.rank,
             found.device,
             found.part,
@@ -22,13 +23,13 @@ CREATE MACRO parts_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             sum(found.ns)::BIGINT AS ns
         FROM step_parts AS found
         WHERE found.run_id = run AND in_steps(found.step, from_step, to_step)
-        GROUP BY found.run_id, found.rank, found.device, found.part
+        GROUP BY ALL
     )
 
     -- Also partition by run, for DuckDB clients without the settings of `ingest.connect`: see
     -- `catalog.UNSOUND`.
     SELECT
         * EXCLUDE (run_id),
-        100.0 * ns / nullif(sum(ns) OVER (PARTITION BY run_id, totals.rank, device), 0) AS percent
+        100.0 * ns / nullif(sum(ns) OVER (PARTITION BY run_id, device_id), 0) AS percent
     FROM totals
     ORDER BY totals.rank, device, ordinal;

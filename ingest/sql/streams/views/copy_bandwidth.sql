@@ -3,14 +3,14 @@
 --
 -- Copies with unknown bandwidth (`kernels.gb_per_s`) or a duration of 0 are left out.
 --
--- run_id, rank, device, copy, time_ns
+-- run_id, device_id, rank, device, copy, time_ns
 -- dur_ns    time until the next change, ns; null for the last row
 -- copies    number of copies that run until the next change
 -- gb_per_s  total bandwidth of the running copies, in 10⁹ bytes per second
 WITH activities AS (
     SELECT
         run_id,
-        struct_pack(rank, device, copy := copy_kind(name)) AS lane,
+        struct_pack(device_id, rank, device, copy := copy_kind(name)) AS lane,
         start_ns,
         start_ns + dur_ns AS end_ns,
         1 AS copies,

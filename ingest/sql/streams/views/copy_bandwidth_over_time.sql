@@ -13,8 +13,7 @@ CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_n
         FROM copy_bandwidth
         WHERE
             run_id = run
-            AND rank = of_rank
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = device_id_of(of_rank, of_device)
             AND copies > 0
     )
 

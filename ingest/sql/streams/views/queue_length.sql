@@ -2,7 +2,7 @@
 -- launch counts once.
 -- One row: a time at which the length of a queue changed.
 --
--- run_id, rank, device, stream, time_ns
+-- run_id, device_id, rank, device, stream, time_ns
 -- dur_ns    time until the next change, ns; null for the last row
 -- launches  number of launches at this time
 -- length    number of launches in the queue until the next change
@@ -10,6 +10,7 @@ WITH
 waits AS (
     SELECT
         run_id,
+        device_id,
         rank,
         device,
         stream,
@@ -18,14 +19,14 @@ waits AS (
         min(start_ns) AS start_ns
     FROM kernels
     WHERE launch_id IS NOT NULL
-    GROUP BY run_id, rank, device, stream, launch_id
+    GROUP BY ALL
 ),
 
 -- Some profilers record activities that begin before their launch, because of clock errors.
 queued AS (
     SELECT
         run_id,
-        struct_pack(rank, device, stream) AS lane,
+        struct_pack(device_id, rank, device, stream) AS lane,
         least(launch_ns, start_ns) AS start_ns,
         start_ns AS end_ns,
         1 AS length

@@ -13,8 +13,7 @@ CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns,
         FROM queue_length
         WHERE
             run_id = run
-            AND rank = of_rank
-            AND device IS NOT DISTINCT FROM of_device
+            AND device_id = device_id_of(of_rank, of_device)
             AND length > 0
     )
 

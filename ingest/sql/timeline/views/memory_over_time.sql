@@ -18,9 +18,7 @@ CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins)
         FROM memory_timeline
         WHERE
             run_id = run
-            AND rank = of_rank
-            AND device IS NOT DISTINCT FROM of_device
-            AND (device_type = 'cpu') = (of_device IS NULL)
+            AND device_id = device_id_of(of_rank, of_device)
             AND time_ns < until_ns
             AND used_bytes IS NOT NULL
     ),

@@ -33,13 +33,13 @@ def islands_of(
     starts, lengths, devices = zip(*activities, strict=True)
     connection.execute(
         "CREATE OR REPLACE TABLE kernels AS SELECT 0 AS source_id, 0 AS rank, "
-        "unnest($3) AS device, unnest($1) AS start_ns, unnest($2) AS dur_ns, "
+        "unnest($3) AS device_id, unnest($1) AS start_ns, unnest($2) AS dur_ns, "
         "unnest(range($4)) AS event_id, 'compute' AS class",
         [starts, lengths, devices, len(activities)],
     )
     return connection.sql(
-        "SELECT device, sum(end_ns - start_ns)::BIGINT, count(*) - 1, "
-        "max(end_ns) - min(start_ns) FROM islands('kernels') GROUP BY device"
+        "SELECT device_id, sum(end_ns - start_ns)::BIGINT, count(*) - 1, "
+        "max(end_ns) - min(start_ns) FROM islands('kernels') GROUP BY device_id"
     ).fetchall()
 
 

@@ -261,10 +261,10 @@ def test_a_memory_timeline_has_categories_and_no_addresses(memory_store, connect
 def test_a_drawn_curve_matches_the_full_curve(memory_store, connection, samples, name):
     snapshot = pickle.loads((samples / "snapshots" / f"{name}.pickle").read_bytes())
     expected, run = replay(snapshot), memory_store.find(name)
-    arguments = (run, 0, "cuda", 0, "order", 0, len(expected.curve), 200)
+    arguments = (run, 0, "0:0", "order", 0, len(expected.curve), 200)
     kept = rows(
         connection,
-        "SELECT ordinal, used_bytes FROM memory_curve($1, $2, $3, $4, $5, $6, $7, $8) "
+        "SELECT ordinal, used_bytes FROM memory_curve($1, $2, $3, $4, $5, $6, $7) "
         "WHERE ordinal >= 0",
         *arguments,
     )
@@ -274,7 +274,7 @@ def test_a_drawn_curve_matches_the_full_curve(memory_store, connection, samples,
     bands = rows(
         connection,
         "SELECT ordinal, sum(bytes), count(*), min(bytes) "
-        "FROM memory_by_owner_over_time($1, $2, $3, $4, 'frame', $5, $6, $7, $8, 8) "
+        "FROM memory_by_owner_over_time($1, $2, $3, 'frame', $4, $5, $6, $7, 8) "
         "WHERE ordinal >= 0 GROUP BY 1",
         *arguments,
     )
@@ -293,7 +293,7 @@ def test_the_largest_allocations_are_drawn_over_their_lives(
     found = rows(
         connection,
         "SELECT ordinal, allocation_id, allocation_ordinal, bytes, below_bytes "
-        "FROM memory_by_allocation_over_time($1, 0, 'cuda', 0, 'order', 0, $2, 200, $3) "
+        "FROM memory_by_allocation_over_time($1, 0, '0:0', 'order', 0, $2, 200, $3) "
         "ORDER BY ordinal, allocation_ordinal",
         run,
         len(expected.curve),

@@ -7,8 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import menu, timeline_link
-from dashboard.widgets.advice_kinds import KINDS, title
+from dashboard.widgets import advice_kinds, menu, timeline_link
 from dashboard.widgets.view import View
 
 MAX_ROWS = 200
@@ -18,7 +17,7 @@ SHORT_NS = 10_000  # kernels with a mean time below this are short
 
 def show(piece: Any, view: View) -> None:
     """Draw the card of a row of macro `advice_of_steps`."""
-    kind = KINDS[piece.kind]
+    kind = advice_kinds.kinds()[piece.kind]
     with st.container(border=True, key=f"advice-{piece.kind}"):
         left, right = st.columns([1, 4], gap="medium")
         with left:
@@ -36,7 +35,7 @@ def show(piece: Any, view: View) -> None:
                 else f" The gain on the critical path is {formatting.duration(piece.gain_ns)}."
             )
             st.markdown(
-                f"**{title(piece.kind, view.is_host)}**  \n"
+                f"**{advice_kinds.title(kind, view.is_host)}**  \n"
                 f"{formatting.literal(piece.finding)}{gain}"
             )
             if not formatting.missing(piece.kernel):
@@ -56,8 +55,8 @@ def show(piece: Any, view: View) -> None:
                         icon=":material/bar_chart:",
                         query_params={**view.address(), "level": "op", "name": in_row},
                     )
-            if kind.evidence:
-                _evidence(piece, kind.evidence, view)
+            if not formatting.missing(kind.evidence):
+                _evidence(kind, view)
 
 
 def _links(piece: Any, view: View) -> None:
@@ -136,24 +135,25 @@ def _in_timeline(piece: Any, view: View) -> None:
         timeline_link.show(view.address(), view.device.rank, *times, label=label)
 
 
-def _evidence(piece: Any, evidence: tuple[str, str, str, str], view: View) -> None:
+def _evidence(kind: Any, view: View) -> None:
     """Show the rows behind the numbers, once the user opens the section."""
-    source, names, sums, order = evidence
-    if sums:
-        query = select(f"{names}, {sums}", source, view.of_steps(), group_by=names, order_by=order)
+    source, names, order = kind.evidence, kind.evidence_of, kind.evidence_order
+    if not formatting.missing(kind.evidence_sums):
+        columns = f"{names}, {kind.evidence_sums}"
+        query = select(columns, source, view.of_steps(), group_by=names, order_by=order)
     else:  # compilations, which belong to a rank
         rank = view.device.rank if view.device else None
         where = {"run_id": view.run, "rank": rank, "is_in_measured_step": True}
         query = select(names, source, where, order_by=order)
     opened = st.expander(
         "Evidence",
-        key=f"evidence-{piece.kind}-{view.key}",
+        key=f"evidence-{kind.kind}-{view.key}",
         on_change="rerun",
         icon=":material/table_rows:",
     )
     if opened.open:
         with opened:
-            _table(query, source, piece.kind)
+            _table(query, source, kind.kind)
 
 
 def _table(query: Query, view: str, key: str) -> None:

@@ -60,7 +60,7 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
         if not pieces.empty:
             first = pieces.iloc[0]
             metrics.with_share(
-                f"At most: {advice_kinds.KINDS[first['kind']].short}",
+                f"At most: {advice_kinds.kinds()[first['kind']].short_title}",
                 first["bound_ns"],
                 metrics.share(first["bound_ns"], measured.wall_ns),
                 "The most time that the first piece of advice can save.",
@@ -69,8 +69,8 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
 
 def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
     """Show how much each piece of advice can save at most."""
-    kinds = [advice_kinds.KINDS[kind] for kind in pieces["kind"]]
-    titles = [advice_kinds.title(kind, is_host) for kind in pieces["kind"]]
+    kinds = [advice_kinds.kinds()[kind] for kind in pieces["kind"]]
+    titles = [advice_kinds.title(kind, is_host) for kind in kinds]
     tables.show(
         pieces[["kind", "bound_ns", "percent", "gain_ns"]].assign(kind=titles),
         "advice_of_steps",
@@ -99,11 +99,13 @@ def _others(view: View, *, is_open: bool) -> None:
 def _checks(view: View) -> None:
     query = advice_kinds.others(view)
     frame = data.rows(query)
-    frame = frame.assign(kind=[advice_kinds.title(kind, view.is_host) for kind in frame["kind"]])
+    kinds = advice_kinds.kinds()
+    titles = [advice_kinds.title(kinds[kind], view.is_host) for kind in frame["kind"]]
+    frame = frame.assign(kind=titles)
     unknown = frame[~frame["unknown_reason"].map(formatting.missing)]
     minor = frame.drop(unknown.index)
-    for why, kinds in unknown.groupby("unknown_reason", sort=False)["kind"]:
-        st.caption(f"Unknown, because {formatting.literal(str(why))}: {'; '.join(kinds)}.")
+    for why, checks in unknown.groupby("unknown_reason", sort=False)["kind"]:
+        st.caption(f"Unknown, because {formatting.literal(str(why))}: {'; '.join(checks)}.")
     if not minor.empty:
         st.caption("Minor findings, under 1% of the wall time or under 50 µs:")
         tables.show(

@@ -44,8 +44,9 @@ def advice(view: View, device: Device) -> None:
     query = advice_kinds.pieces(view)
     menu.heading("Advice", {"advice": query}, "advice")
     frame = data.rows(query)
+    kinds = advice_kinds.kinds()
     for piece in frame.head(MAX_ADVICE).itertuples():
-        title = advice_kinds.title(piece.kind, device.is_host)
+        title = advice_kinds.title(kinds[str(piece.kind)], device.is_host)
         st.markdown(
             f"**{formatting.duration(piece.bound_ns)}** ({formatting.percent(piece.percent)}) at "
             f"most: {title}  \n:small[{formatting.literal(piece.finding)}]"

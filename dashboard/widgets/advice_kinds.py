@@ -1,7 +1,9 @@
-"""The kinds of advice: titles, colours, and where their evidence is."""
+"""Advice on the steps of the view, and the texts of its kinds."""
 
-from dataclasses import dataclass
+from typing import Any
 
+from dashboard import data
+from dashboard.drawing import formatting
 from dashboard.query import Query, select
 from dashboard.widgets.view import View
 
@@ -9,90 +11,16 @@ from dashboard.widgets.view import View
 ORDER = "is_reachable DESC, coalesce(gain_ns, bound_ns) DESC, bound_ns DESC, kind"
 
 
-@dataclass(frozen=True)
-class Kind:
-    """The titles and colour of a kind of advice, and its evidence.
-
-    `evidence` has the name of a view, the columns that identify a row, sums over the steps, and the
-    order of the rows.
-    """
-
-    title: str
-    short: str
-    colour: str
-    evidence: tuple[str, str, str, str] | None = None
+def kinds() -> dict[str, Any]:
+    """Return the rows of `advice_kinds` by kind."""
+    return {kind.kind: kind for kind in data.rows(select("*", "advice_kinds")).itertuples()}
 
 
-KINDS = {
-    "host_bound": Kind("Idle: the host launches late", "host", "host"),
-    "small_kernels": Kind(
-        "Kernels shorter than their launch",
-        "small kernels",
-        "launch",
-        (
-            "short_kernels",
-            "name",
-            "sum(device_ns)::BIGINT AS device_ns, sum(launch_idle_ns)::BIGINT AS launch_idle_ns, "
-            "sum(host_idle_ns)::BIGINT AS host_idle_ns, sum(calls)::BIGINT AS calls",
-            "sum(device_ns + launch_idle_ns) DESC, name",
-        ),
-    ),
-    "recompiled": Kind(
-        "Compiled while measured",
-        "compilation",
-        "compile",
-        (
-            "compilations",
-            "compile_id, compiled_frame, is_recompile, dur_ns, reason, evidence",
-            "",
-            "dur_ns DESC NULLS LAST, compile_id",
-        ),
-    ),
-    "blocking": Kind(
-        "Idle: the host waited for the device",
-        "waits",
-        "sync",
-        (
-            "waits",
-            "wait, copy, wait_frame",
-            "sum(idle_ns)::BIGINT AS idle_ns, sum(bubbles)::BIGINT AS bubbles",
-            "idle_ns DESC, wait, wait_frame",
-        ),
-    ),
-    "dataloader": Kind("Idle: loading data", "loading data", "dataloader"),
-    "exposed_communication": Kind(
-        "Communication without overlap", "communication", "exposed_communication"
-    ),
-    "exposed_copy": Kind("Copies without overlap", "copies", "exposed_copy"),
-    "float_matmul": Kind(
-        "float32 instead of tensor cores",
-        "float32",
-        "compute",
-        (
-            "float_matmuls",
-            "op",
-            "sum(device_ns)::BIGINT AS device_ns, sum(calls)::BIGINT AS calls, "
-            "sum(kernels)::BIGINT AS kernels, arg_max(kernel, device_ns) AS kernel",
-            "device_ns DESC, op",
-        ),
-    ),
-    "unfused_attention": Kind(
-        "Attention as separate operators",
-        "attention",
-        "compute",
-        (
-            "unfused_attentions",
-            "op",
-            "sum(device_ns)::BIGINT AS device_ns, sum(calls)::BIGINT AS calls",
-            "device_ns DESC, op",
-        ),
-    ),
-}
-
-
-def title(kind: str, on_host: bool) -> str:
-    """Return the title of a kind of advice, adapted for runs without a device."""
-    return "Between operators: Python" if on_host and kind == "host_bound" else KINDS[kind].title
+def title(kind: Any, on_host: bool) -> str:
+    """Return the title of a kind of advice, as it is for runs with or without a device."""
+    return str(
+        kind.host_title if on_host and not formatting.missing(kind.host_title) else kind.title
+    )
 
 
 def pieces(view: View) -> Query:

@@ -20,9 +20,10 @@ def columns_of(store: Path, version: str) -> Columns | None:
     """Return the columns of each table that this version of tracehouse can read in runs of another.
 
     A renamed column is found by its earlier name (`sql.EARLIER_NAMES`), and a missing one may be
-    computed from the others (`sql.added_columns`). Return None if it cannot read those runs: a
-    column has another type, or a column or table seems to have been renamed, because one is unknown
-    while another is missing, or that version's empty tables cannot be read.
+    computed from the others (`sql.added_columns`). A stored view that lacks other columns is left
+    out, because it can be computed. Return None if it cannot read those runs: a column has another
+    type, or a column or table seems to have been renamed, because one is unknown while another is
+    missing, or that version's empty tables cannot be read.
     """
     ours = sql.table_columns()
     if version == sql.schema_version():
@@ -51,6 +52,7 @@ def columns_of(store: Path, version: str) -> Columns | None:
     return {
         table: {name: columns[name] for name in ours[table] if name in columns}
         for table, columns in found.items()
+        if not sql.files()[table].stored or ours[table].keys() <= columns.keys()
     }
 
 

@@ -16,7 +16,8 @@ from tests.builders.events import host, kernel, op
 from tests.builders.megengine import CPU, Opr, chunk, profile, variable
 
 LEVELS = ("op", "leaf", "kernel")
-ACROSS_RUNS = {"trend", "parts"}  # trend reads small files of each run, parts reads no file
+# `trend` reads small files of each run; `parts` and `advice_kinds` read no file.
+ACROSS_RUNS = {"trend", "parts", "advice_kinds"}
 
 
 def several(store: ingest.Store, file: Path) -> duckdb.DuckDBPyConnection:

@@ -10,9 +10,7 @@
 --
 -- run_id, device_id, rank, device
 -- is_slowest  whether this device has the longest wall time of the run
--- kind        kind of advice, as in `advice_checks`: host_bound, small_kernels, recompiled,
---             blocking, dataloader, exposed_communication, exposed_copy, float_matmul or
---             unfused_attention
+-- kind        kind of advice, as in `advice_kinds`
 -- bound_ns    upper bound of the time that the advice can save in the median step, ns
 -- idle_ns     idle time in the bound, which no other advice counts, ns
 -- gain_ns     how much earlier the work would end if such work or waits on the critical path took

@@ -9,17 +9,7 @@
 --
 -- run_id, device_id, rank, device
 -- is_slowest  whether this device has the longest wall time of the run
--- kind        host_bound: idle time of cause `host`, in which the host was busy elsewhere; on a
---             host, time without an operator. blocking: idle time of cause `sync`, after a wait for
---             the device, as in `waits`. dataloader: idle time of cause `dataloader`. recompiled:
---             idle time of cause `compile`, and other time of compilations in the measured steps.
---             small_kernels: kernels that took less time than their launch call, and the idle time
---             of cause `launch` right before them, as in `short_kernels`. exposed_communication,
---             exposed_copy: communication or copies while nothing else ran. float_matmul: matrix
---             multiplications and convolutions of float32 inputs on a device with tensor cores, as
---             in `float_matmuls`, minus their time at the peak rate of half precision.
---             unfused_attention: the two matrix multiplications and the softmax of attentions, as
---             in `unfused_attentions`
+-- kind        kind of advice, as in `advice_kinds`
 -- bound_ns    upper bound of the time that the advice can save in the median step, ns; null if
 --             unknown
 -- idle_ns     idle time in the bound, which no other kind counts, ns

@@ -6,7 +6,7 @@
 --
 -- device_id, rank, device
 -- is_slowest  whether this device has the longest median step of the run
--- kind        kind of advice, as in `advice_checks`
+-- kind        kind of advice, as in `advice_kinds`
 -- bound_ns
 -- idle_ns     idle time in the bound, which no other kind counts, ns
 -- gain_ns     how much earlier the work would end if such work or waits on the critical path took

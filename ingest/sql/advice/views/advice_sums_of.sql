@@ -4,14 +4,16 @@
 -- One row: a kind of advice for which there are facts, for a device of a rank, or for its host.
 --
 -- run_id, device_id, rank, device
--- kind     kind of advice, as in `advice_checks`
--- calls    number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- kind              kind of advice, as in `advice_kinds`
+-- calls             number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns
--- idle_ns  idle time that counts in this kind, ns
+-- saved_ns          sum of `saved_ns` of the facts, ns; null if none has it
+-- possible_speedup  how many times faster the work could run
+-- idle_ns           idle time that counts in this kind, ns
 -- late_ns
--- name     name with the longest time
+-- name              name with the longest time
 -- named_ns
--- gain_ns  sum of the gains on the critical paths of the steps, ns; null if there are none
+-- gain_ns           sum of the gains on the critical paths of the steps, ns; null if there are none
 CREATE MACRO advice_sums_of(facts) AS TABLE
     WITH
     names AS (
@@ -24,6 +26,8 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
             name,
             sum(calls)::BIGINT AS calls,
             sum(work_ns)::BIGINT AS work_ns,
+            sum(saved_ns)::BIGINT AS saved_ns,
+            max(possible_speedup) AS possible_speedup,
             sum(idle_ns)::BIGINT AS idle_ns,
             sum(late_ns)::BIGINT AS late_ns,
             coalesce(sum(named_ns), 0)::BIGINT AS named_ns,
@@ -40,6 +44,8 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
         kind,
         sum(calls)::BIGINT AS calls,
         coalesce(sum(work_ns), 0)::BIGINT AS work_ns,
+        sum(saved_ns)::BIGINT AS saved_ns,
+        max(possible_speedup) AS possible_speedup,
         coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
         coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
         arg_max(name, (named_ns, name)) AS name,

@@ -4,14 +4,16 @@
 -- Indexed: Advice on all runs reads it.
 --
 -- run_id, device_id, rank, device
--- kind     kind of advice, as in `advice_checks`
--- calls    number of kernels for `small_kernels`, of operator calls for `float_matmul`
+-- kind              kind of advice, as in `advice_kinds`
+-- calls             number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns
--- idle_ns  idle time that counts in this kind, ns
+-- saved_ns          sum of `saved_ns` of the facts, ns; null if none has it
+-- possible_speedup  how many times faster the work could run
+-- idle_ns           idle time that counts in this kind, ns
 -- late_ns
--- name     name with the longest time
+-- name              name with the longest time
 -- named_ns
--- gain_ns  gain on the critical path of the step, ns; null if there is none
+-- gain_ns           gain on the critical path of the step, ns; null if there is none
 WITH
 facts_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_facts WHERE is_median)
 

@@ -5,6 +5,9 @@
 --
 -- A finding must concern at least 1 % of the device's peak, and at least 1 MiB.
 --
+-- These kinds are not in `advice/kinds/`, because they are about bytes of a device in a file, not
+-- about the time of steps.
+--
 -- run_id, source_id, rank, device_id
 -- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
 -- device

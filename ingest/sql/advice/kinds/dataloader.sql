@@ -1,0 +1,11 @@
+-- Meaning: Idle time of cause `dataloader`.
+-- Title: Idle: loading data
+-- Short title: loading data
+-- Colour: dataloader
+-- Applies to: device, host
+-- Needs: launches
+-- Cause: dataloader
+-- Path: dataloader
+-- Path text: loading data
+-- Finding: The host loaded data for {host_idle} of {steps}.
+-- Finding: The device idled for {idle} of {steps} while data was loaded.

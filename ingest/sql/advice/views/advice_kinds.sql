@@ -1,0 +1,28 @@
+-- The kinds of advice, with the texts that users read about them. Each is a file in
+-- `ingest/sql/advice/kinds/`.
+-- One row: a kind of advice.
+--
+-- kind            the kind, as in `advice_checks`
+-- meaning         what counts in it
+-- title           what the advice is about
+-- host_title      the same on a host, if it differs
+-- short_title     one or two words for it
+-- colour          part of a step whose colour it has
+-- applies_to      device, host or both
+-- needs           what a run must have recorded, or the check is unknown: launches, device_name,
+--                 tensor_cores or input_types
+-- cause           cause of idle time that counts in this kind, as in `bubbles`; null if none does
+-- path            kind of interval of the critical path that it is about, as in
+--                 `critical_path_kinds`; null if there is none
+-- path_text       what such intervals are, in sentences
+-- names           kernel or op, if the facts are about such names
+-- assumes         what the bound assumes that no real kernel reaches; null if it can be reached
+-- findings        templates of the finding; the first one whose values are all known is used
+-- further         templates of further sentences, each used if its values are known
+-- evidence        relation with the rows behind the numbers
+-- evidence_of     columns that name such a row
+-- evidence_sums   sums over the steps, as SQL
+-- evidence_order  order of the rows, as SQL
+-- remedies        what to try, each with the features (`run_features`) that make it useless; empty
+--                 if the remedies of the cause are used
+FROM texts_of_kinds;

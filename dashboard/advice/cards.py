@@ -90,15 +90,13 @@ def _links(piece: Any, view: View) -> None:
 
 def _most_in_a_row(view: View) -> str | None:
     """Show the operator with the most short kernels in a row. Return its name, or None."""
-    is_short = f"sum(device_ns) < {SHORT_NS} * sum(calls) * length"
+    is_short = f"device_ns < {SHORT_NS} * calls * length"
     query = select(
-        "name, length, sum(calls)::BIGINT AS calls, sum(device_ns)::BIGINT AS device_ns, "
-        f"{is_short} AS is_short",
+        f"name, length, calls, device_ns, {is_short} AS is_short",
         "kernel_sequences",
-        {**view.of_steps(), "level": "op", "length >": 1},
-        arguments=(not view.steps.is_whole,),
-        group_by="name, kernels, length",
-        order_by="is_short DESC, length * sum(calls) DESC, name, kernels",
+        {**view.of_device(), "level": "op", "length >": 1},
+        arguments=(view.run, *view.steps.bounds),
+        order_by="is_short DESC, length * calls DESC, name, kernels",
         limit=1,
     )
     row = next(data.rows(query).itertuples(), None)

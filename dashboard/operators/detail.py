@@ -62,7 +62,7 @@ def _operator(view: View, level: str, name: str) -> None:
     with kernels:
         _of_activities("kernel", where, "kernels", view.files)
     with sequences:
-        _sequences(view, where)
+        _sequences(view, level, name)
     without = (
         "No call is known for these activities: their launch was not recorded, or they ran in a "
         "CUDA graph. Table graph_nodes has the shapes that graphs recorded."
@@ -103,16 +103,14 @@ def _in_graphs(where: dict[str, Scalar]) -> None:
         st.caption(f"{calls} ran in CUDA graphs: {EVIDENCE[row.evidence]}.")
 
 
-def _sequences(view: View, where: dict[str, Scalar]) -> None:
+def _sequences(view: View, level: str, name: str) -> None:
     """Show the sequences of kernels that the operator launches."""
     query = select(
-        "kernels, any_value(length) AS length, sum(calls)::BIGINT AS calls, "
-        "sum(device_ns)::BIGINT AS device_ns",
+        "kernels, length, calls, device_ns",
         "kernel_sequences",
-        where,
-        arguments=(not view.steps.is_whole,),
-        group_by="kernels",
-        order_by="sum(calls * length) DESC, kernels",
+        {**view.of_device(), "level": level, "name": name},
+        arguments=(view.run, *view.steps.bounds),
+        order_by="calls * length DESC, kernels",
         limit=MAX_SEQUENCES,
     )
     frame = data.rows(query)

@@ -80,14 +80,11 @@ def _histogram(view: View) -> None:
 
 def _by_api(view: View) -> None:
     query = select(
-        "api, sum(launches)::BIGINT AS launches, sum(call_ns)::BIGINT AS call_ns, "
-        "max(max_call_ns) AS max_call_ns, max(max_delay_ns) AS max_delay_ns, "
-        "sum(short_launches)::BIGINT AS short_launches, sum(long_calls)::BIGINT AS long_calls, "
-        "sum(long_delays)::BIGINT AS long_delays",
+        "api, launches, call_ns, max_call_ns, max_delay_ns, short_launches, long_calls, "
+        "long_delays",
         "launch_statistics",
-        view.of_steps(),
-        arguments=(not view.steps.is_whole, LONG_CALL_NS, LONG_DELAY_NS),
-        group_by="api",
+        view.of_device(),
+        arguments=(view.run, *view.steps.bounds, LONG_CALL_NS, LONG_DELAY_NS),
         order_by="call_ns DESC, api",
     )
     found = section.show(

@@ -50,12 +50,10 @@ def page(view: View) -> None:
 def _idle(view: View) -> None:
     """Show how long each stream was idle between its activities, and why."""
     query = select(
-        "stream, cause, sum(gaps)::BIGINT AS gaps, sum(idle_ns)::BIGINT AS idle_ns, "
-        "max(max_ns) AS max_ns",
+        "stream, cause, gaps, idle_ns, max_ns",
         "stream_idle",
-        view.of_steps(),
-        arguments=(not view.steps.is_whole,),
-        group_by="stream, cause",
+        view.of_device(),
+        arguments=(view.run, *view.steps.bounds),
         order_by="stream, cause",
     )
     menu.heading("Idle time", {"idle": query}, "stream-idle", CAUSES_HELP, files=view.files)
@@ -103,14 +101,10 @@ def _parts(causes: pd.DataFrame) -> list[tuple[float, str, str]]:
 def _queues(view: View) -> None:
     """Show how full the queue of each stream was."""
     query = select(
-        "stream, sum(launches)::BIGINT AS launches, "
-        "sum(mean_length * dur_ns) / nullif(sum(dur_ns), 0) AS mean_length, "
-        "max(max_length) AS max_length, sum(waiting_ns)::BIGINT AS waiting_ns, "
-        "sum(full_ns)::BIGINT AS full_ns",
+        "stream, launches, mean_length, max_length, waiting_ns, full_ns",
         "queue_statistics",
-        view.of_steps(),
-        arguments=(not view.steps.is_whole,),
-        group_by="stream",
+        view.of_device(),
+        arguments=(view.run, *view.steps.bounds),
         order_by="stream",
     )
     section.show(
@@ -133,13 +127,10 @@ def _queues(view: View) -> None:
 def _overlap(view: View) -> None:
     """Show which classes of activities ran at the same time."""
     query = select(
-        "array_to_string(classes, ' + ') AS classes, "
-        "100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS percent, "
-        "sum(dur_ns)::BIGINT AS dur_ns",
+        "array_to_string(classes, ' + ') AS classes, percent, dur_ns",
         "class_overlap",
-        view.of_steps(),
-        arguments=(not view.steps.is_whole,),
-        group_by="classes",
+        view.of_device(),
+        arguments=(view.run, *view.steps.bounds),
         order_by="dur_ns DESC, classes",
     )
     section.show(
@@ -153,13 +144,12 @@ def _overlap(view: View) -> None:
         help="Time in which only these classes ran. The rows add up to the busy time.",
     )
     query = select(
-        "100.0 * sum(overlapped_ns) / nullif(sum(communication_ns), 0) AS percent",
+        "percent",
         "communication_overlap",
-        view.of_steps(),
-        arguments=(not view.steps.is_whole,),
+        view.of_device(),
+        arguments=(view.run, *view.steps.bounds),
     )
-    (row,) = data.rows(query).itertuples()
-    if not formatting.missing(row.percent):
+    for row in data.rows(query).itertuples():  # no row without communication
         share = formatting.percent(row.percent)
         st.caption(f"{share} of the communication time overlaps computation on the device.")
 
@@ -167,14 +157,10 @@ def _overlap(view: View) -> None:
 def _copies(view: View) -> None:
     """Show how much each kind of copy moved, and how fast."""
     query = select(
-        "copy, sum(copies)::BIGINT AS copies, sum(bytes)::BIGINT AS bytes, "
-        "sum(device_ns)::BIGINT AS device_ns, "
-        "sum(gb_per_s * rated_ns) / nullif(sum(rated_ns), 0) AS gb_per_s, "
-        "max(max_gb_per_s) AS max_gb_per_s",
+        "copy, copies, bytes, device_ns, gb_per_s, max_gb_per_s",
         "copy_statistics",
-        view.of_steps(),
-        arguments=(not view.steps.is_whole,),
-        group_by="copy",
+        view.of_device(),
+        arguments=(view.run, *view.steps.bounds),
         order_by="device_ns DESC, copy",
     )
     section.show(

@@ -51,9 +51,8 @@ def test_an_operator_shows_its_kernel_sequences(app, shown_store, run_of):
     table = table_with(page, "kernels")
     with ingest.connect(shown_store) as connection:
         sequences = connection.execute(
-            "SELECT length, calls, device_ns FROM kernel_sequences(by_step := TRUE) "
-            "WHERE run_id = $1 AND step = 8 AND level = 'op' AND name = 'aten::conv2d' "
-            "ORDER BY ALL",
+            "SELECT length, calls, device_ns FROM kernel_sequences($1, 8, 8) "
+            "WHERE level = 'op' AND name = 'aten::conv2d' ORDER BY ALL",
             [run_of(WORKERS)],
         ).fetchall()
     found = table[["length", "calls", "device_ns"]].itertuples(index=False, name=None)

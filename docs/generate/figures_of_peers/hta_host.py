@@ -31,9 +31,8 @@ OUTLIERS = """SELECT count(*) AS n,
 FROM launch_calls WHERE run_id = '{run}' AND (api IN {known} OR {graphs})"""
 OF_STEPS = """SELECT sum(launches) AS n, sum(long_calls) AS runtime_outliers_gt50us,
     sum(long_delays) AS launch_delay_outliers_gt100us, sum(prompt_launches) AS zero_delay
-FROM launch_statistics(by_step := TRUE)
-WHERE run_id = '{run}' AND (api IN {known} OR {graphs})
-    AND step < (SELECT max(step) FROM steps WHERE run_id = '{run}')"""
+FROM launch_statistics('{run}', 0, (SELECT max(step) - 1 FROM steps WHERE run_id = '{run}'))
+WHERE api IN {known} OR {graphs}"""
 # The mean over time, or bounds of the mean over changes. The bounds are needed because changes at
 # the same time have no order.
 QUEUES = """WITH launches AS (

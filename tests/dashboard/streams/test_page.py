@@ -16,9 +16,7 @@ def test_each_table_shows_the_picked_step(app, shown_store, run_of):
     with ingest.connect(shown_store) as connection:
 
         def rows_of(query: str) -> list[tuple]:
-            return connection.execute(
-                f"{query} WHERE run_id = '{run}' AND step = 9 ORDER BY ALL"
-            ).fetchall()
+            return connection.execute(f"{query}('{run}', 9, 9) ORDER BY ALL").fetchall()
 
         assert _rows(page, "stream", "idle_ns", "gaps", "max_ns") == [
             (
@@ -28,20 +26,20 @@ def test_each_table_shows_the_picked_step(app, shown_store, run_of):
                 max(r[3] for r in rows),
             )
             for stream, rows in _by_first(
-                rows_of("SELECT stream, idle_ns, gaps, max_ns FROM stream_idle(by_step := TRUE)")
+                rows_of("SELECT stream, idle_ns, gaps, max_ns FROM stream_idle")
             ).items()
         ]
         assert _rows(page, "stream", "launches", "max_length") == rows_of(
-            "SELECT stream, launches, max_length FROM queue_statistics(by_step := TRUE)"
+            "SELECT stream, launches, max_length FROM queue_statistics"
         )
         assert sorted(_rows(page, "classes", "dur_ns")) == rows_of(
-            "SELECT array_to_string(classes, ' + '), dur_ns FROM class_overlap(by_step := TRUE)"
+            "SELECT array_to_string(classes, ' + '), dur_ns FROM class_overlap"
         )
         assert sorted(_rows(page, "copy", "copies", "bytes", "device_ns")) == rows_of(
-            "SELECT copy, copies, bytes, device_ns FROM copy_statistics(by_step := TRUE)"
+            "SELECT copy, copies, bytes, device_ns FROM copy_statistics"
         )
         assert sorted(_rows(page, "api", "launches", "call_ns", "long_delays")) == rows_of(
-            "SELECT api, launches, call_ns, long_delays FROM launch_statistics(by_step := TRUE)"
+            "SELECT api, launches, call_ns, long_delays FROM launch_statistics"
         )
         [(delayed,)] = connection.execute(
             "SELECT count(*) FROM launch_calls "

@@ -1,21 +1,20 @@
--- Time in which different classes of activities ran at once on a device: `class_overlap(by_step)`.
--- One row: a combination of classes on a device, in the whole recording or in a step.
+-- Time in which different classes of activities ran at once on a device: `class_overlap(run,
+-- from_step, to_step)`. By default, it is about all runs and whole recordings.
+-- One row: a combination of classes on a device, in these steps.
 --
--- The combinations are disjoint: they add up to the busy time of the device. In a step, only the
--- activities that the step launched count.
+-- The combinations are disjoint: they add up to the busy time of the device. In steps, only the
+-- activities that these launched count.
 --
 -- run_id, rank, device
--- step     step in which the activities were launched (`steps.step`); null outside steps, and
---          without `by_step`
 -- classes  the classes that ran: a list of communication, compute, memcpy and memset, in this order
 -- dur_ns   time in which exactly the listed classes ran, ns
 -- percent  share of the device's busy time, 0 to 100
-CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
+CREATE MACRO class_overlap(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     activities AS (
         SELECT
             run_id,
-            struct_pack(rank, device, step := if(by_step, step, NULL)) AS lane,
+            struct_pack(rank, device) AS lane,
             start_ns,
             start_ns + dur_ns AS end_ns,
             (class = 'communication')::INTEGER AS communication,
@@ -23,6 +22,7 @@ CREATE MACRO class_overlap(by_step := FALSE) AS TABLE
             (class = 'copy' AND kind = 'memcpy')::INTEGER AS memcpy,
             (class = 'copy' AND kind = 'memset')::INTEGER AS memset
         FROM kernels
+        WHERE is_asked(run_id, step, run, from_step, to_step)
     ),
 
     intervals AS (

@@ -1,9 +1,8 @@
--- Amount and bandwidth of data moved by each kind of copy: `copy_statistics(by_step)`.
--- One row: a kind of copy on a device, in the whole recording or in a step.
+-- Amount and bandwidth of data moved by each kind of copy: `copy_statistics(run, from_step,
+-- to_step)`. By default, it is about all runs and whole recordings.
+-- One row: a kind of copy on a device, in these steps.
 --
 -- run_id, rank, device
--- step             step in which the activities were launched (`steps.step`); null outside steps,
---                  and without `by_step`
 -- copy
 -- copies           number of copies
 -- unsized_copies   number of copies whose size was not recorded
@@ -14,12 +13,11 @@
 -- min_gb_per_s     bandwidth of the slowest copy, in 10⁹ bytes per second
 -- median_gb_per_s  median bandwidth of the copies, in 10⁹ bytes per second
 -- max_gb_per_s     bandwidth of the fastest copy, in 10⁹ bytes per second
-CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
+CREATE MACRO copy_statistics(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
         run_id,
         rank,
         device,
-        if(by_step, step, NULL) AS step,
         copy_kind(name) AS copy,
         count(*) AS copies,
         count(*) FILTER (WHERE bytes IS NULL) AS unsized_copies,
@@ -31,5 +29,5 @@ CREATE MACRO copy_statistics(by_step := FALSE) AS TABLE
         median(kernels.gb_per_s) AS median_gb_per_s,
         max(kernels.gb_per_s) AS max_gb_per_s
     FROM kernels
-    WHERE class = 'copy'
+    WHERE class = 'copy' AND is_asked(run_id, step, run, from_step, to_step)
     GROUP BY ALL;

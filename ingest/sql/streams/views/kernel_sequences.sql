@@ -1,10 +1,9 @@
 -- The sequence of kernels that each operator launches, and how often it occurs:
--- `kernel_sequences(by_step)`. Frequent sequences of short kernels are candidates for fusion.
--- One row: a sequence of kernels under an operator, in the whole recording or in a step.
+-- `kernel_sequences(run, from_step, to_step)`. Frequent sequences of short kernels are candidates
+-- for fusion. By default, it is about all runs and whole recordings.
+-- One row: a sequence of kernels under an operator, in these steps.
 --
 -- run_id, rank, device
--- step       step in which the activities were launched (`steps.step`); null outside steps, and
---            without `by_step`
 -- level      op (outermost operator around the launches) or leaf (innermost), as in `ranking`
 -- name       name of the operator
 -- kernels    names of the operator's kernels, copies and memsets, in launch order
@@ -12,28 +11,26 @@
 -- calls      number of calls of the operator with exactly this sequence
 -- device_ns  device time of the calls, ns
 -- op_ids     the calls of the operator with this sequence (`ops.event_id`), in trace order
-CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
+CREATE MACRO kernel_sequences(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
     WITH sequences AS (
         SELECT
             run_id,
             rank,
             device,
-            if(by_step, step, NULL) AS of_step,
             level,
             name,
             owner_id,
             list(kernel ORDER BY launch_ns, start_ns, event_id) AS ordered_names,
             sum(dur_ns) AS device_ns
         FROM ranked_kernels
-        WHERE owner_id IS NOT NULL
-        GROUP BY run_id, rank, device, of_step, level, name, owner_id
+        WHERE owner_id IS NOT NULL AND is_asked(run_id, step, run, from_step, to_step)
+        GROUP BY ALL
     )
 
     SELECT
         run_id,
         rank,
         device,
-        of_step AS step,
         level,
         name,
         ordered_names AS kernels,
@@ -42,4 +39,4 @@ CREATE MACRO kernel_sequences(by_step := FALSE) AS TABLE
         sum(device_ns)::BIGINT AS device_ns,
         list(owner_id ORDER BY owner_id) AS op_ids
     FROM sequences
-    GROUP BY run_id, rank, device, of_step, level, name, ordered_names;
+    GROUP BY ALL;

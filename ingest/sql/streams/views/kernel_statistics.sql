@@ -1,10 +1,9 @@
--- Statistics of the durations of each kernel: `kernel_statistics(by_step, top)`. With `top`, each
--- class has that many rows for its longest kernels and one row for the others.
--- One row: a kernel, copy or memset by name, on a device, in the whole recording or in a step.
+-- Statistics of the durations of each kernel: `kernel_statistics(run, from_step, to_step, top)`.
+-- With `top`, each class has that many rows for its longest kernels and one row for the others. By
+-- default, it is about all runs and whole recordings.
+-- One row: a kernel, copy or memset by name, on a device, in these steps.
 --
 -- run_id, rank, device
--- step       step in which the activities were launched (`steps.step`); null outside steps, and
---            without `by_step`
 -- class      compute, communication or copy
 -- name       name of the kernel as recorded, or description of the copy; null for the row of all
 --            others after the first `top`
@@ -16,24 +15,23 @@
 -- median_ns  median duration, ns
 -- mean_ns, max_ns
 -- stddev_ns  standard deviation of the durations, ns; null for a single activity
-CREATE MACRO kernel_statistics(by_step := FALSE, top := NULL) AS TABLE
+CREATE MACRO kernel_statistics(
+    run := NULL, from_step := NULL, to_step := NULL, top := NULL
+) AS TABLE
     WITH
-    activities AS (
-        SELECT *, if(by_step, step, NULL) AS of_step FROM kernels
-    ),
-
     summed AS (
         SELECT
             *,
-            sum(dur_ns) OVER (PARTITION BY run_id, rank, device, of_step, class, name) AS name_ns
-        FROM activities
+            sum(dur_ns) OVER (PARTITION BY run_id, rank, device, class, name) AS name_ns
+        FROM kernels
+        WHERE is_asked(run_id, step, run, from_step, to_step)
     ),
 
     numbered AS (
         SELECT
             *,
             dense_rank() OVER (
-                PARTITION BY run_id, rank, device, of_step, class ORDER BY name_ns DESC, name
+                PARTITION BY run_id, rank, device, class ORDER BY name_ns DESC, name
             ) AS ordinal
         FROM summed
     ),
@@ -46,7 +44,6 @@ CREATE MACRO kernel_statistics(by_step := FALSE, top := NULL) AS TABLE
         run_id,
         rank,
         device,
-        of_step AS step,
         class,
         shown AS name,
         count(DISTINCT name) AS names,
@@ -59,5 +56,5 @@ CREATE MACRO kernel_statistics(by_step := FALSE, top := NULL) AS TABLE
         max(dur_ns) AS max_ns,
         stddev_samp(dur_ns) AS stddev_ns
     FROM named
-    GROUP BY run_id, rank, device, of_step, class, shown
-    WINDOW on_device AS (PARTITION BY run_id, rank, device, of_step);
+    GROUP BY run_id, rank, device, class, shown
+    WINDOW on_device AS (PARTITION BY run_id, rank, device);

@@ -1,12 +1,10 @@
--- Duration of launches, and delay of the launched work: `launch_statistics(by_step, long_call_ns,
--- long_delay_ns)`.
--- One row: an API call by name, on a device, in the whole recording or in a step.
+-- Duration of launches, and delay of the launched work: `launch_statistics(run, from_step, to_step,
+-- long_call_ns, long_delay_ns)`. By default, it is about all runs and whole recordings.
+-- One row: an API call by name, on a device, in these steps.
 --
 -- Activities whose launch was not recorded are left out.
 --
 -- run_id, rank, device
--- step             step in which the calls were made (`steps.step`); null outside steps, and
---                  without `by_step`
 -- api
 -- launches         number of launching calls
 -- activities       number of kernels, copies and memsets that the calls launched
@@ -24,13 +22,12 @@
 -- long_calls       number of calls longer than `long_call_ns`
 -- long_delays      number of delays longer than `long_delay_ns`
 CREATE MACRO launch_statistics(
-    by_step := FALSE, long_call_ns := 50000, long_delay_ns := 100000
+    run := NULL, from_step := NULL, to_step := NULL, long_call_ns := 50000, long_delay_ns := 100000
 ) AS TABLE
     SELECT
         run_id,
         rank,
         device,
-        if(by_step, step, NULL) AS step,
         api,
         count(*) AS launches,
         sum(activities)::BIGINT AS activities,
@@ -47,4 +44,5 @@ CREATE MACRO launch_statistics(
         count(*) FILTER (WHERE dur_ns > long_call_ns) AS long_calls,
         count(*) FILTER (WHERE delay_ns > long_delay_ns) AS long_delays
     FROM launch_calls
+    WHERE is_asked(run_id, step, run, from_step, to_step)
     GROUP BY ALL;

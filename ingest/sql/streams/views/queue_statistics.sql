@@ -1,10 +1,9 @@
--- Statistics of the launch queue of each stream: `queue_statistics(by_step, full_length)`. CUDA
--- queues at most 1,024 launches per stream; then the next launch blocks the host.
--- One row: a stream, in the whole recording or in a step.
+-- Statistics of the launch queue of each stream: `queue_statistics(run, from_step, to_step,
+-- full_length)`. CUDA queues at most 1,024 launches per stream; then the next launch blocks the
+-- host. By default, it is about all runs and whole recordings.
+-- One row: a stream, in these steps.
 --
 -- run_id, rank, device, stream
--- step          step that the host was in at that time (`steps.step`); null outside steps, and
---               without `by_step`
 -- launches      number of launches
 -- mean_length   mean length of the queue over time; null if no time passed
 -- max_length    greatest length of the queue
@@ -12,28 +11,18 @@
 -- waiting_ns    time with at least one launch in the queue, ns
 -- full_ns       time with at least `full_length` launches in the queue, ns
 -- full_percent  `full_ns` as a share of `dur_ns`, 0 to 100; null if no time passed
-CREATE MACRO queue_statistics(by_step := FALSE, full_length := 1024) AS TABLE
+CREATE MACRO queue_statistics(
+    run := NULL, from_step := NULL, to_step := NULL, full_length := 1024
+) AS TABLE
     WITH cut AS (
-        SELECT
-            run_id,
-            rank,
-            device,
-            stream,
-            NULL AS step,
-            length,
-            launches,
-            coalesce(dur_ns, 0) AS ns
+        SELECT * EXCLUDE (dur_ns), coalesce(dur_ns, 0) AS ns
         FROM queue_length
-        WHERE NOT by_step
-        UNION ALL
+        WHERE is_asked(run_id, NULL, run, from_step, to_step)
+        UNION ALL BY NAME
         SELECT
-            queue.run_id,
-            queue.rank,
-            queue.device,
-            queue.stream,
-            steps.step,
-            queue.length,
-            if(queue.time_ns >= steps.start_ns, queue.launches, 0) AS launches,
+            queue.* EXCLUDE (dur_ns) REPLACE (
+                if(queue.time_ns >= steps.start_ns, queue.launches, 0) AS launches
+            ),
             least(queue.time_ns + coalesce(queue.dur_ns, 0), steps.start_ns + steps.dur_ns)
             - greatest(queue.time_ns, steps.start_ns) AS ns
         FROM queue_length AS queue
@@ -46,7 +35,10 @@ CREATE MACRO queue_statistics(by_step := FALSE, full_length := 1024) AS TABLE
                     queue.time_ns >= steps.start_ns
                     OR queue.time_ns + queue.dur_ns > steps.start_ns
                 )
-        WHERE by_step
+        WHERE
+            coalesce(from_step, to_step) IS NOT NULL
+            AND is_asked(steps.run_id, steps.step, run, from_step, to_step)
+            AND is_asked(queue.run_id, NULL, run, NULL, NULL)
     )
 
     SELECT
@@ -54,7 +46,6 @@ CREATE MACRO queue_statistics(by_step := FALSE, full_length := 1024) AS TABLE
         rank,
         device,
         stream,
-        step,
         sum(launches)::BIGINT AS launches,
         sum(length * ns) / nullif(sum(ns), 0) AS mean_length,
         max(length) AS max_length,
@@ -63,4 +54,4 @@ CREATE MACRO queue_statistics(by_step := FALSE, full_length := 1024) AS TABLE
         coalesce(sum(ns) FILTER (WHERE length >= full_length), 0)::BIGINT AS full_ns,
         100.0 * full_ns / nullif(sum(ns), 0) AS full_percent
     FROM cut
-    GROUP BY run_id, rank, device, stream, step;
+    GROUP BY run_id, rank, device, stream;

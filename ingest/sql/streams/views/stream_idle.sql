@@ -1,5 +1,6 @@
--- Idle time of each stream by cause: `stream_idle(by_step, kernel_wait_ns)`.
--- One row: a cause of idle time on a stream, in the whole recording or in a step.
+-- Idle time of each stream by cause: `stream_idle(run, from_step, to_step, kernel_wait_ns)`. By
+-- default, it is about all runs and whole recordings.
+-- One row: a cause of idle time on a stream, in these steps.
 --
 -- `host_wait`: the next activity was launched after the stream became idle. `kernel_wait`: it was
 -- launched before, and the gap is shorter than `kernel_wait_ns`, the time that it takes to start a
@@ -7,8 +8,6 @@
 -- another stream. `unknown`: the launch of the next activity is unknown.
 --
 -- run_id, rank, device, stream
--- step       step of the activities after the gaps (`steps.step`); null outside steps, and without
---            `by_step`
 -- cause      host_wait, kernel_wait, other or unknown
 -- gaps       number of gaps
 -- idle_ns    sum of the durations of the gaps, ns
@@ -18,11 +17,12 @@
 -- mean_ns    mean gap, ns
 -- max_ns     longest gap, ns
 -- stddev_ns  standard deviation of the durations, ns; null for a single gap
-CREATE MACRO stream_idle(by_step := FALSE, kernel_wait_ns := 30000) AS TABLE
+CREATE MACRO stream_idle(
+    run := NULL, from_step := NULL, to_step := NULL, kernel_wait_ns := 30000
+) AS TABLE
     WITH causes AS (
         SELECT
             *,
-            if(by_step, step, NULL) AS of_step,
             CASE
                 WHEN launch_delay_ns IS NULL THEN 'unknown'
                 WHEN launch_delay_ns > 0 THEN 'host_wait'
@@ -30,6 +30,7 @@ CREATE MACRO stream_idle(by_step := FALSE, kernel_wait_ns := 30000) AS TABLE
                 ELSE 'other'
             END AS cause
         FROM stream_gaps
+        WHERE is_asked(run_id, step, run, from_step, to_step)
     )
 
     SELECT
@@ -37,7 +38,6 @@ CREATE MACRO stream_idle(by_step := FALSE, kernel_wait_ns := 30000) AS TABLE
         rank,
         device,
         stream,
-        of_step AS step,
         cause,
         count(*) AS gaps,
         sum(dur_ns)::BIGINT AS idle_ns,
@@ -48,5 +48,5 @@ CREATE MACRO stream_idle(by_step := FALSE, kernel_wait_ns := 30000) AS TABLE
         max(dur_ns) AS max_ns,
         stddev_samp(dur_ns) AS stddev_ns
     FROM causes
-    GROUP BY run_id, rank, device, stream, of_step, cause
-    WINDOW in_stream AS (PARTITION BY run_id, rank, device, stream, of_step);
+    GROUP BY run_id, rank, device, stream, cause
+    WINDOW in_stream AS (PARTITION BY run_id, rank, device, stream);

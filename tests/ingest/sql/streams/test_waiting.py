@@ -74,6 +74,13 @@ LAUNCHES = """
 LONG = "SELECT long_calls, long_delays FROM launch_statistics({})"
 LIMITS = [call(0, 50, 1), ran(150, 151, 1), call(200, 250.001, 2), ran(350.002, 351, 2)]
 QUEUE = "SELECT time_ns, launches, length FROM queue_length"
+QUEUE_OF_STEPS = """
+    SELECT step, launches, max_length, dur_ns FROM (
+        SELECT 1 AS step, * FROM queue_statistics(from_step := 1, to_step := 1)
+        UNION ALL
+        SELECT 2 AS step, * FROM queue_statistics(from_step := 2, to_step := 2)
+    )
+    """
 QUEUES: dict[str, Case] = {
     "launch of a graph": (
         GRAPH,
@@ -97,7 +104,7 @@ QUEUES: dict[str, Case] = {
     "calls longer than 50 µs and delays longer than 100 µs": (LIMITS, LONG.format(""), [(1, 1)]),
     "calls longer than 49 µs and delays longer than 101 µs": (
         LIMITS,
-        LONG.format("FALSE, 49000, 101000"),
+        LONG.format("long_call_ns := 49000, long_delay_ns := 101000"),
         [(2, 0)],
     ),
     "two launches in the queue": (
@@ -120,12 +127,12 @@ QUEUES: dict[str, Case] = {
     ),
     "statistics by step": (
         [step(1, 0, 25), step(2, 25, 60), *TWO_WAIT],
-        "SELECT step, launches, max_length, dur_ns FROM queue_statistics(by_step := TRUE)",
+        QUEUE_OF_STEPS,
         [(1, 2, 2, 15_000), (2, 0, 2, 15_000)],
     ),
     "an activity that begins with the step": (
         [step(1, 0, 30), step(2, 30, 60), *TWO_WAIT],
-        "SELECT step, launches, max_length, dur_ns FROM queue_statistics(by_step := TRUE)",
+        QUEUE_OF_STEPS,
         [(1, 2, 2, 20_000), (2, 0, 1, 10_000)],
     ),
 }

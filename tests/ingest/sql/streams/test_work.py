@@ -82,7 +82,7 @@ DEVICE: dict[str, Case] = {
             *(ran(0, 10), ran(49, 70), ran(60, 61), ran(100, 110), ran(20, 30, stream=8)),
         ],
         "SELECT name, calls, span_ns, leaf_calls, leaf_ns, activities, device_ns"
-        " FROM annotation_breakdown()",
+        " FROM annotation_breakdown",
         [("inner", 2, 60_000, 2, 60_000, 2, 31_000), ("outer", 1, 100_000, 0, 0, 1, 1000)],
     ),
 }
@@ -128,8 +128,20 @@ WORK: dict[str, Case] = {
             *(step(0, 0, 50), step(1, 50, 100)),
             *under("mm", 10, 90, work(20, 30, 40, "A"), work(60, 70, 80, "B")),
         ],
-        "SELECT step, level, kernels FROM kernel_sequences(by_step := TRUE)",
-        [(0, "leaf", ["A"]), (0, "op", ["A"]), (1, "leaf", ["B"]), (1, "op", ["B"])],
+        """
+        SELECT steps, level, kernels FROM (
+            SELECT 'all' AS steps, * FROM kernel_sequences(from_step := 0)
+            UNION ALL
+            SELECT 'first' AS steps, * FROM kernel_sequences(from_step := 0, to_step := 0)
+            UNION ALL
+            SELECT 'last' AS steps, * FROM kernel_sequences(from_step := 1)
+        )
+        """,
+        [
+            *(("all", "leaf", ["A", "B"]), ("all", "op", ["A", "B"])),
+            *(("first", "leaf", ["A"]), ("first", "op", ["A"])),
+            *(("last", "leaf", ["B"]), ("last", "op", ["B"])),
+        ],
     ),
     "statistics of all kernels": (
         KERNELS,

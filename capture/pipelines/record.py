@@ -173,7 +173,7 @@ def check_inputs(pipeline: DiffusionPipeline, inputs: Inputs) -> None:
 
 
 def _size_unit(pipeline: DiffusionPipeline) -> int:
-    """Return the number of pixels of which height and width must be multiples."""
+    """Return the number of pixels that must divide height and width."""
     if processor := getattr(pipeline, "image_processor", None):
         return int(processor.config.vae_scale_factor)
     if not (processor := getattr(pipeline, "video_processor", None)):

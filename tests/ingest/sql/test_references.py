@@ -63,7 +63,7 @@ def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database with the tables, of which `u` has a row, and the macros."""
+    """A database with the tables and the macros. Only table `u` has a row."""
     with duckdb.connect() as opened:
         for statement in (*DDL, *MACROS):
             opened.execute(statement)

@@ -21,27 +21,16 @@
 WITH
 activities AS (
     SELECT
-        measured.source_id,
-        measured.device_id,
-        measured.call,
-        CASE WHEN work.call = measured.call THEN work END AS work,
-        activity.class AS part,
-        least(activity.end_ns, measured.end_ns) - greatest(activity.start_ns, measured.start_ns)
-            AS inside_ns,
-        greatest(
-            least(activity.end_ns, measured.end_ns)
-            - greatest(activity.start_ns, measured.start_ns, activity.reached_ns),
-            0
-        ) AS covered_ns
-    FROM stage_windows AS measured
-    INNER JOIN activity_steps AS activity
-        ON
-            measured.source_id = activity.source_id
-            AND measured.device_id = activity.device_id
-            AND measured.start_ns < activity.end_ns
-            AND measured.end_ns > activity.start_ns
-    LEFT JOIN stage_work AS work ON activity.event_id = work.event_id
-    WHERE measured.measure = 'device'
+        inside.source_id,
+        inside.device_id,
+        inside.around.call,
+        CASE WHEN work.call = inside.around.call THEN work END AS work,
+        inside.class AS part,
+        inside.end_ns - inside.start_ns AS inside_ns,
+        greatest(inside.end_ns - greatest(inside.start_ns, inside.reached_ns), 0) AS covered_ns
+    FROM activities_in('stage_windows') AS inside
+    LEFT JOIN stage_work AS work ON inside.event_id = work.event_id
+    WHERE inside.around.measure = 'device'
 ),
 
 -- Host time before and after a call is outside all stages.
@@ -61,23 +50,17 @@ intervals AS (
 
 idle AS (
     SELECT
-        measured.source_id,
-        measured.device_id,
-        measured.call,
+        gap.source_id,
+        gap.device_id,
+        around.call,
         gap.cause,
         gap.after_kernel_id,
-        greatest(gap.start_ns, measured.start_ns) AS start_ns,
-        least(gap.start_ns + gap.dur_ns, measured.end_ns) AS end_ns,
-        gap.start_ns >= measured.work_start_ns
-        AND gap.start_ns + gap.dur_ns <= measured.work_end_ns AS is_between
-    FROM stage_windows AS measured
-    INNER JOIN bubbles AS gap
-        ON
-            measured.source_id = gap.source_id
-            AND measured.device_id = gap.device_id
-            AND measured.start_ns < gap.start_ns + gap.dur_ns
-            AND measured.end_ns > gap.start_ns
-    WHERE measured.measure = 'device'
+        start_ns,
+        end_ns,
+        gap.start_ns >= around.work_start_ns
+        AND gap.start_ns + gap.dur_ns <= around.work_end_ns AS is_between
+    FROM gaps_in('stage_windows')
+    WHERE around.measure = 'device'
 ),
 
 found AS (

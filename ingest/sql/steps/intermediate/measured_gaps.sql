@@ -30,20 +30,8 @@ in_order AS (
     FROM host_islands
 )
 
-SELECT
-    gap.source_id,
-    gap.device_id,
-    gap.step,
-    gap.cause,
-    greatest(gap.start_ns, measured.start_ns) AS start_ns,
-    least(gap.start_ns + gap.dur_ns, measured.end_ns) AS end_ns
-FROM bubbles AS gap
-INNER JOIN work_windows AS measured
-    ON
-        gap.source_id = measured.source_id
-        AND gap.device_id = measured.device_id
-        AND gap.start_ns < measured.end_ns
-        AND gap.start_ns + gap.dur_ns > measured.start_ns
+SELECT gap.source_id, gap.device_id, gap.step, gap.cause, start_ns, end_ns
+FROM gaps_in('work_windows')
 UNION ALL
 SELECT
     host_gaps.source_id,

@@ -7,6 +7,7 @@ from ingest import sql
 
 # What these runs do not have.
 EMPTY = {
+    "annotation_breakdown",
     "cupti_counters",
     "execution_trace_nodes",
     "graph_breaks",

@@ -26,25 +26,7 @@
 CREATE MACRO module_ranking_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     sums AS (
-        SELECT
-            rank,
-            module_id,
-            parent_id,
-            module,
-            name,
-            class,
-            depth,
-            sum(calls)::BIGINT AS calls,
-            sum(total_ns)::BIGINT AS total_ns,
-            sum(self_ns)::BIGINT AS self_ns,
-            sum(device_ns)::BIGINT AS device_ns,
-            sum(idle_ns)::BIGINT AS idle_ns,
-            sum(cpu_bytes)::BIGINT AS cpu_bytes,
-            sum(device_bytes)::BIGINT AS device_bytes,
-            sum(flops)::BIGINT AS flops
-        FROM module_calls
-        WHERE run_id = run AND in_steps(step, from_step, to_step)
-        GROUP BY rank, module_id, parent_id, module, name, class, depth
+        SELECT * EXCLUDE (run_id) FROM module_sums(run, from_step, to_step)
     ),
 
     -- Sort modules with the same parent by time, longest first.

@@ -8,15 +8,4 @@
 --           is its generated code
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice
 -- percent   share of the self time of all operators and graphs in the rank, 0 to 100
-SELECT
-    run_id,
-    rank,
-    name,
-    count(*) AS calls,
-    sum(self_ns)::BIGINT AS self_ns,
-    sum(dur_ns)::BIGINT AS total_ns,
-    100.0 * sum(self_ns) / nullif(sum(sum(self_ns)) OVER in_rank, 0) AS percent
-FROM ops
-WHERE is_ranked_on_host(category, name)
-GROUP BY run_id, rank, name
-WINDOW in_rank AS (PARTITION BY run_id, rank);
+FROM host_ranking_of_steps();

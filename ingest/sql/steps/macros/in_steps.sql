@@ -1,7 +1,7 @@
 -- `in_steps(step, from_step, to_step)`: whether a step is in the range `from_step` to `to_step`,
 -- both included. A null bound leaves the range open. Without bounds, time outside of steps is
 -- included too.
-CREATE MACRO in_steps(step, from_step, to_step) AS coalesce(
-    step BETWEEN coalesce(from_step, step) AND coalesce(to_step, step),
-    coalesce(from_step, to_step) IS NULL
-);
+CREATE MACRO in_steps(step, from_step, to_step) AS
+-- DuckDB does not evaluate the rest if there are no bounds.
+coalesce(from_step, to_step) IS NULL
+OR coalesce(step BETWEEN coalesce(from_step, step) AND coalesce(to_step, step), FALSE);

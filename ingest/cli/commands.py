@@ -76,7 +76,7 @@ def ingest(
 
 DEVICES = """
     SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
-        round(busy_ns / 1e6, 3) AS busy_ms, round(idle_ns / 1e6, 3) AS bubble_ms, bubbles
+        round(busy_ns / 1e6, 3) AS busy_ms, round(idle_ns / 1e6, 3) AS idle_ms, bubbles
     FROM device_totals WHERE run_id = $1 ORDER BY rank, device
 """
 STAGES = """
@@ -161,7 +161,7 @@ def list_runs(store: StoreOption = None) -> None:
         connect(open_store(store)),
         """
         SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
-            round(span_ns / 1e6, 3) AS span_ms, round(idle_percent, 1) AS "bubble %",
+            round(span_ns / 1e6, 3) AS span_ms, round(idle_percent, 1) AS "idle %",
             round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
         FROM run_overview ORDER BY ingested_at DESC, run_id
         """,

@@ -10,4 +10,4 @@
 --   for other ranks counts as communication.
 -- Remedy: Start it earlier, so that it overlaps with computation (buckets, prefetching), send less
 --   data, or balance the work of the ranks.
-FROM exposed_facts('communication');
+SELECT * EXCLUDE (class) FROM exposed_facts WHERE class = 'communication';

@@ -9,4 +9,4 @@
 -- Finding: Copies and memsets took {work} of {steps}; for {saved} of that, nothing else ran.
 -- Remedy: Copy from pinned memory on a separate stream before the data is needed, or keep the data
 --   on the device.
-FROM exposed_facts('copy');
+SELECT * EXCLUDE (class) FROM exposed_facts WHERE class = 'copy';

@@ -23,22 +23,23 @@ from the start on|from there on|from which on|gets to know|had been waiting for 
 how much of the memory|in a quick hour|in each of a number of|in so many|in the stretch
 in the way of|in this stretch|in today's names|in torch's words|innermost such|is no call
 is no condition|is no event|is no file|is no json|is no number|is no operator|is no pair
-is no record|is no setting|is no step|is no store|is no trace|is no trifle|is none|is said on|is said so
-is seldom met|is told by|is told from|it judges nothing|lay idle|looked at for|made anew
-makes up operators|names that mean harm|no such thing as|none where they are|nothing stands out
-nothing waits within|of one's own|of those that are known|of use there|of which nothing
-on the spot|on their way into|only where there is|place of the call|place of the op
-puts it in words|runs fit|said in one line|said to be|said to stand|says no rank|says so where
-so many distinct|so many events|so many steps|so many times|so many workers|stand against
-stand beside|stands against|stands elsewhere|stands for it|stands for them|stands in|stands there
-stay as it is|stretch of time|stretches of time|such as are|take a filter away|taken for metadata|tell of
-tells apart|tells of|ten times over|that cannot be had|that is not so written|that of which|that was asked for
-that were asked for|the better part of|the way out|those first that say|told from chance
-was asked for|were asked for|what became of|what cannot be had|what could not be had
-what is asked for|what is known of|what is odd about|what is there of|what it is about
-what it moved|what spoils|what stands|what there is of|what to heed|what was asked for
-what was odd|where figures differ|where it lies|where there are none|where there is none
-where they lie|which so many|whom the|whose they are|with a word on
+is no record|is no setting|is no step|is no store|is no trace|is no trifle|is none|is said on
+is said so|is seldom met|is told by|is told from|it judges nothing|lay idle|looked at for
+made anew|makes up operators|names that mean harm|no such thing as|none where they are
+nothing stands out|nothing waits within|of one's own|of those that are known|of use there
+of which nothing|on the spot|on their way into|only where there is|place of the call
+place of the op|puts it in words|runs fit|said in one line|said to be|said to stand|says no rank
+says so where|so many distinct|so many events|so many steps|so many times|so many workers
+stand against|stand beside|stands against|stands elsewhere|stands for it|stands for them|stands in
+stands there|stay as it is|stretch of time|stretches of time|such as are|take a filter away
+taken for metadata|tell of|tells apart|tells of|ten times over|that cannot be had
+that is not so written|that of which|that was asked for|that were asked for|the better part of
+the way out|those first that say|told from chance|was asked for|were asked for|what became of
+what cannot be had|what could not be had|what is asked for|what is known of|what is odd about
+what is there of|what it is about|what it moved|what spoils|what stands|what there is of
+what to heed|what was asked for|what was odd|where figures differ|where it lies
+where there are none|where there is none|where they lie|which so many|whom the|whose they are
+with a word on
 """
 ALTERNATIVES = "|".join(
     re.escape(phrase) for phrase in FORBIDDEN.strip().replace("\n", "|").split("|")

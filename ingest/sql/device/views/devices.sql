@@ -72,6 +72,6 @@ LEFT JOIN properties
     ON
         found.run_id = properties.run_id
         AND found.rank = properties.rank
-        AND found.device_type IS DISTINCT FROM 'cpu'
+        AND found.device IS NOT NULL
         AND (found.device = properties.number OR properties.are_equal)
 GROUP BY ALL;

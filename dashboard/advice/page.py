@@ -69,7 +69,8 @@ def _metrics(view: View, measured: Any, pieces: pd.DataFrame) -> None:
 
 def _ranking(pieces: pd.DataFrame, is_host: bool) -> None:
     """Show how much each piece of advice can save at most."""
-    kinds = [advice_kinds.kinds()[kind] for kind in pieces["kind"]]
+    by_name = advice_kinds.kinds()
+    kinds = [by_name[kind] for kind in pieces["kind"]]
     titles = [advice_kinds.title(kind, is_host) for kind in kinds]
     tables.show(
         pieces[["kind", "bound_ns", "percent", "gain_ns"]].assign(kind=titles),

@@ -13,7 +13,7 @@ reads.
 """
 
 from ingest.sql.headers import Documentation, Filling
-from ingest.sql.inline import index_version, indexed_rows, no_rows, read_by_index
+from ingest.sql.inline import index_version, indexed_rows, no_rows
 from ingest.sql.keys import Reference, key_references
 from ingest.sql.literals import literal
 from ingest.sql.loader import (
@@ -72,7 +72,6 @@ __all__ = [
     "of_topic",
     "parts",
     "query",
-    "read_by_index",
     "relations",
     "row_counts",
     "rows_of",

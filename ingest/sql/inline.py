@@ -14,7 +14,7 @@ NAMES = re.compile(r"'(\w+)'")
 
 
 @cache
-def read_by_index(computed: frozenset[str] = frozenset()) -> tuple[SqlFile, ...]:
+def _read_by_index(computed: frozenset[str] = frozenset()) -> tuple[SqlFile, ...]:
     """Return the indexed relations and everything that they read, in order, with macros.
 
     What a stored view reads is left out, unless the view is one of `computed`.
@@ -43,7 +43,7 @@ def indexed_rows(
 
     defined = "".join(
         f",\n{file.name} AS (\n{query(file)}\n)"
-        for file in read_by_index(computed)
+        for file in _read_by_index(computed)
         if file.kind != "macros" and not file.macro
     )
     requested = f"requested AS (SELECT unnest({literal(run_ids)}::VARCHAR[]) AS run_id)"

@@ -2,20 +2,21 @@
 
 The comment of a file has what users read about the kind, as `Keyword: text` lines, which indented
 lines continue. Its query, if any, returns facts: rows of `advice_facts` without the column `kind`.
-Other SQL files read all kinds as the relations `texts_of_kinds` and `facts_of_kinds`, which
-`expanded` replaces by queries. They are not objects of a database: nothing else needs them.
+Other SQL files read all kinds as the relations `texts_of_kinds`, `facts_of_kinds` and, without the
+texts, `causes_of_kinds`. `expanded` replaces these by queries. They are not objects of a database:
+nothing else needs them.
 """
 
 import re
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 
 from ingest.sql.literals import literal
 
 FOLDER = "kinds"
 DIRECTORY = Path(__file__).parent / "advice" / FOLDER
-# The columns of `texts_of_kinds`, with their keywords. The type says how often a keyword may occur,
-# and whether its text is a list.
+# The columns of `texts_of_kinds`, with their keywords. Sentences and remedies may be repeated.
 COLUMNS = {
     "meaning": ("Meaning", "VARCHAR"),
     "title": ("Title", "VARCHAR"),
@@ -35,17 +36,30 @@ COLUMNS = {
     "evidence_of": ("Evidence of", "VARCHAR"),
     "evidence_sums": ("Evidence sums", "VARCHAR"),
     "evidence_order": ("Evidence order", "VARCHAR"),
+    "remedies": ("Remedy", "REMEDIES"),
 }
 KEYWORDS = {keyword for keyword, _ in COLUMNS.values()}
+REPEATED = {keyword for keyword, kind in COLUMNS.values() if kind in ("SENTENCES", "REMEDIES")}
+# The words that other SQL understands.
+WORDS = {
+    "Applies to": {"device", "host"},
+    "Needs": {"launches", "device_name", "tensor_cores", "input_types"},
+    "Names": {"kernel", "op"},
+}
 REQUIRED = {"Meaning", "Title", "Short title", "Colour", "Applies to", "Finding"}
 LINE = re.compile(r"-- ([A-Z][a-z ]*): (.+)")
 REMEDY = re.compile(r"Remedy(?: unless ([a-z]+))?")
-STANDS_FOR = re.compile(r"\b(texts_of_kinds|facts_of_kinds)\b")
+STANDS_FOR = re.compile(r"\b(texts_of_kinds|facts_of_kinds|causes_of_kinds)\b")
 
 
 def expanded(body: str) -> str:
     """Return a SQL statement with the queries that the names of this module stand for."""
-    queries = {"texts_of_kinds": _texts, "facts_of_kinds": _facts}
+    queries: dict[str, Callable[[], str]] = {
+        "texts_of_kinds": partial(_texts, COLUMNS),
+        "facts_of_kinds": _facts,
+        # What the stored facts depend on: a new sentence must not make stored runs outdated.
+        "causes_of_kinds": partial(_texts, ("cause", "path")),
+    }
     return STANDS_FOR.sub(lambda found: f"(\n{queries[found[0]]()}\n)", body)
 
 
@@ -58,17 +72,21 @@ def _facts() -> str:
     )
 
 
-def _texts() -> str:
-    """Return the query for the texts of all kinds."""
+def _texts(columns: Iterable[str]) -> str:
+    """Return the query for these columns of all kinds."""
     return "\nUNION ALL\n".join(
-        f"SELECT {literal(kind)} AS kind, {_columns(texts)}"
+        f"SELECT {literal(kind)} AS kind, {_columns(texts, columns)}"
         for kind, (texts, _) in _kinds().items()
     )
 
 
-def _columns(texts: list[tuple[str, str]]) -> str:
+def _columns(texts: list[tuple[str, str]], columns: Iterable[str]) -> str:
     parts = []
-    for column, (keyword, kind) in COLUMNS.items():
+    for column in columns:
+        keyword, kind = COLUMNS[column]
+        if kind == "REMEDIES":
+            parts.append(_remedies(texts))
+            continue
         found = [text for name, text in texts if name == keyword]
         if kind == "VARCHAR":
             value = literal(found[0] if found else None)
@@ -77,13 +95,16 @@ def _columns(texts: list[tuple[str, str]]) -> str:
         else:
             value = literal(found)
         parts.append(f"{value}::{kind.replace('SENTENCES', 'VARCHAR[]')} AS {column}")
+    return ", ".join(parts)
+
+
+def _remedies(texts: list[tuple[str, str]]) -> str:
     remedies = [
         f"{{'text': {literal(text)}, 'unless': {literal(list(filter(None, remedy.groups())))}}}"
         for name, text in texts
         if (remedy := REMEDY.fullmatch(name))
     ]
-    listed = f"[{', '.join(remedies)}]::STRUCT(text VARCHAR, unless VARCHAR[])[] AS remedies"
-    return ", ".join([*parts, listed])
+    return f"[{', '.join(remedies)}]::STRUCT(text VARCHAR, unless VARCHAR[])[] AS remedies"
 
 
 @cache
@@ -104,9 +125,15 @@ def _read(path: Path) -> tuple[list[tuple[str, str]], str]:
             texts[-1] = (keyword, f"{text} {line[5:]}")
         else:
             raise ValueError(f"{path}: {line}: must be like `-- Title: …`")
-    for keyword, _ in texts:
+    seen: set[str] = set()
+    for keyword, text in texts:
         if keyword not in KEYWORDS and not REMEDY.fullmatch(keyword):
             raise ValueError(f"{path}: {keyword} is not one of {', '.join(sorted(KEYWORDS))}")
+        if keyword in seen - REPEATED and not REMEDY.fullmatch(keyword):
+            raise ValueError(f"{path}: {keyword} is repeated")
+        if unknown := set(text.split(", ")) - WORDS.get(keyword, set(text.split(", "))):
+            raise ValueError(f"{path}: {keyword}: {', '.join(sorted(unknown))} is unknown")
+        seen.add(keyword)
     if missing := REQUIRED - {keyword for keyword, _ in texts}:
         raise ValueError(f"{path}: {', '.join(sorted(missing))} is missing")
     return texts, "\n".join(lines[count:]).strip().removesuffix(";")

@@ -115,7 +115,8 @@ class Reader:
     def _may_be_total(self, node: Tree) -> bool:
         """Return whether a SELECT may have a row even if its input is empty, as a total does."""
         if node["aggregate_handling"] != "STANDARD_HANDLING":  # GROUP BY ALL
-            return True
+            # A column makes groups. A constant does not, and a star may stand for no column.
+            return not any(item["class"] == "COLUMN_REF" for item in node["select_list"])
         if node.get("group_expressions"):
             return [] in node["group_sets"]  # as in ROLLUP
         parts = (node["select_list"], node.get("having"), node.get("qualify"), node["modifiers"])

@@ -23,7 +23,7 @@ from the start on|from there on|from which on|gets to know|had been waiting for 
 how much of the memory|in a quick hour|in each of a number of|in so many|in the stretch
 in the way of|in this stretch|in today's names|in torch's words|innermost such|is no call
 is no condition|is no event|is no file|is no json|is no number|is no operator|is no pair
-is no record|is no setting|is no step|is no store|is no trace|is no trifle|is none|is said on
+is no record|is no setting|is no step|is no store|is no trace|is no trifle|is said on
 is said so|is seldom met|is told by|is told from|it judges nothing|lay idle|looked at for
 made anew|makes up operators|names that mean harm|no such thing as|none where they are
 nothing stands out|nothing waits within|of one's own|of those that are known|of use there

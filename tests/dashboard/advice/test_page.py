@@ -38,12 +38,6 @@ def titles(shown_store):
         return dict(connection.sql("SELECT kind, title FROM advice_kinds").fetchall())
 
 
-def test_every_kind_is_checked(shown_store, titles):
-    with ingest.connect(shown_store) as connection:
-        kinds = connection.sql("SELECT DISTINCT kind FROM advice_checks").fetchall()
-    assert {kind for (kind,) in kinds} == set(titles)
-
-
 @pytest.mark.parametrize("name", [WORKERS0, OWLV2, TWO_RANKS])
 def test_advice_is_ranked_with_its_bound_finding_and_remedy(
     opened, shown_store, run_of, advice_of, name, titles

@@ -19,6 +19,7 @@ MACROS = (
 EMPTY_WITHOUT_T = (
     "SELECT a FROM t",
     "SELECT a, sum(b) FROM t GROUP BY a",
+    "SELECT a, sum(b) FROM t GROUP BY ALL",
     "SELECT a, row_number() OVER (ORDER BY b) FROM t",
     "SELECT u.a FROM u INNER JOIN t ON u.a = t.a",
     "SELECT t.a FROM t LEFT JOIN u ON u.a = t.a",
@@ -34,6 +35,7 @@ NOT_EMPTY_WITHOUT_T = (
     "SELECT 1 FROM t HAVING count(*) = 0",
     "SELECT 1 FROM t ORDER BY count(*)",
     "SELECT sum(a) FROM t GROUP BY ALL",
+    "SELECT 1, sum(a) FROM t GROUP BY ALL",
     "SELECT a, sum(b) FROM t GROUP BY ROLLUP (a)",
     "SELECT sum(count(*)) OVER () FROM t",
     "SELECT total(a) FROM t",

@@ -236,7 +236,7 @@ def test_runs_without_keys_of_devices_answer_as_before(traces: Traces, command: 
     before = rows()
     assert len(before["devices"]) == 3
     assert len(before["memory_timeline"]) == 4
-    assert ("exposed_copy", 5000) in {(row[6], row[10]) for row in before["advice_facts"]}
+    assert any({"exposed_copy", 5000} <= {*row} for row in before["advice_facts"])
     keyed = [name for name, columns in sql.table_columns().items() if "device_id" in columns]
     changes = dict.fromkeys(keyed, "* EXCLUDE (device_id)")
     # A stored view that lacks columns is computed.

@@ -18,16 +18,14 @@
 --   sum(kernels)::BIGINT AS kernels, arg_max(kernel, device_ns) AS kernel
 -- Evidence order: device_ns DESC, op
 SELECT
-    found.run_id,
-    found.device_id,
-    found.rank,
-    found.device,
-    found.step,
-    found.is_median,
-    found.op AS name,
-    found.calls,
-    found.device_ns AS work_ns,
-    found.device_ns AS named_ns,
-    half_precision_speedup(runs.device_name) AS possible_speedup
-FROM float_matmuls AS found
-INNER JOIN runs ON found.run_id = runs.run_id;
+    run_id,
+    device_id,
+    rank,
+    device,
+    step,
+    is_median,
+    op AS name,
+    calls,
+    device_ns AS work_ns,
+    device_ns AS named_ns
+FROM float_matmuls;

@@ -2,7 +2,7 @@
 -- each step.
 -- One row: a kind of advice in a step of a device of a rank, or of its host. Kinds about kernels,
 -- operators or lines of code have a row for each name.
--- Stored: it reads nine tables of each run.
+-- Stored: it reads many tables of each run.
 --
 -- run_id, device_id, rank, device
 -- step              number of the step (`steps.step`); null for time between steps, and if no steps
@@ -15,10 +15,8 @@
 -- calls             number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns           time of the kernels or operators of the row; for `recompiled`, of the
 --                   compilation in the step, ns
--- saved_ns          part of the time of the device, or of its host, that the advice can save,
---                   without idle time, ns; may be negative in a row, and null if `possible_speedup`
---                   says it
--- possible_speedup  how many times faster the work could run
+-- saved_ns          part of the busy time that the advice can save, ns; null if the check computes
+--                   it. On a host, negative rows take idle time out of the time of compilation
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns           idle time before the kernels of the row that counts in `host_bound`, ns
 -- named_ns          time by which the names are ranked, ns
@@ -37,7 +35,7 @@ WITH found AS (
         step.is_median,
         kinds.kind,
         part.ns AS idle_ns
-    FROM advice_kinds AS kinds
+    FROM causes_of_kinds AS kinds
     INNER JOIN step_parts AS part ON kinds.cause = part.part
     INNER JOIN step_metrics AS step
         ON
@@ -55,7 +53,7 @@ WITH found AS (
         step.is_median,
         kinds.kind,
         least(gain.gain_ns, step.wall_ns) AS gain_ns
-    FROM advice_kinds AS kinds
+    FROM causes_of_kinds AS kinds
     INNER JOIN critical_path_gains AS gain ON gain.level = 'kind' AND kinds.path = gain.name
     INNER JOIN step_metrics AS step
         ON
@@ -82,7 +80,6 @@ SELECT
     calls,
     work_ns,
     saved_ns,
-    possible_speedup,
     idle_ns,
     late_ns,
     named_ns,

@@ -40,16 +40,13 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
             coalesce(total.idle_ns, 0) AS idle_ns,
             total.gain_ns,
             -- The work of a host is in the time in which it was busy.
-            least(
-                greatest(
-                    coalesce(
-                        total.saved_ns,
-                        total.work_ns - total.work_ns // total.possible_speedup
-                    ),
-                    0
-                ),
-                if(is_host, metrics.wall_ns - metrics.idle_ns, NULL)
-            ) AS work_saved_ns,
+            CASE
+                WHEN list_contains(kinds.needs, 'tensor_cores')
+                    THEN total.work_ns - total.work_ns // half_precision_speedup(runs.device_name)
+                WHEN is_host AND total.saved_ns IS NOT NULL
+                    THEN least(greatest(total.saved_ns, 0), metrics.wall_ns - metrics.idle_ns)
+                ELSE total.saved_ns
+            END AS work_saved_ns,
             total.name,
             if(
                 len(kinds.remedies) > 0,
@@ -95,7 +92,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 '{idle}': duration_text(total.idle_ns),
                 '{host_idle}': if(is_host, duration_text(total.idle_ns), NULL),
                 '{late}': if(total.late_ns > 0, duration_text(total.late_ns), NULL),
-                '{speedup}': total.possible_speedup::VARCHAR,
+                '{speedup}': half_precision_speedup(runs.device_name)::VARCHAR,
                 '{device}': runs.device_name,
                 '{compilations}': CASE
                     WHEN metrics.compilations = 1 THEN '1 compilation'

@@ -8,7 +8,6 @@
 -- calls             number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns
 -- saved_ns          sum of `saved_ns` of the facts, ns; null if none has it
--- possible_speedup  how many times faster the work could run
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns
 -- name              name with the longest time
@@ -27,7 +26,6 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
             sum(calls)::BIGINT AS calls,
             sum(work_ns)::BIGINT AS work_ns,
             sum(saved_ns)::BIGINT AS saved_ns,
-            max(possible_speedup) AS possible_speedup,
             sum(idle_ns)::BIGINT AS idle_ns,
             sum(late_ns)::BIGINT AS late_ns,
             coalesce(sum(named_ns), 0)::BIGINT AS named_ns,
@@ -45,7 +43,6 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
         sum(calls)::BIGINT AS calls,
         coalesce(sum(work_ns), 0)::BIGINT AS work_ns,
         sum(saved_ns)::BIGINT AS saved_ns,
-        max(possible_speedup) AS possible_speedup,
         coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
         coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
         arg_max(name, (named_ns, name)) AS name,

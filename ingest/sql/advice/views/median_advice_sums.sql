@@ -8,7 +8,6 @@
 -- calls             number of kernels for `small_kernels`, of operator calls for `float_matmul`
 -- work_ns
 -- saved_ns          sum of `saved_ns` of the facts, ns; null if none has it
--- possible_speedup  how many times faster the work could run
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns
 -- name              name with the longest time

@@ -1,5 +1,5 @@
 -- The steps of each device's memory for `step_moments`, with numbers of allocator actions instead
--- of times. `source_id` is the device.
+-- of times. `source_id` is the number of the memory curve (`curve_id`).
 -- One row: a step with at least one action.
 SELECT
     devices.curve_id AS source_id,

@@ -1,6 +1,6 @@
--- The actions of device $curve_id in the form that the replay needs. Roles: 1 allocates, 2 frees,
--- 3 requests a free, 4 completes a free; 0 does not concern an allocation, or has no address. The
--- lowest BIGINT represents null.
+-- The actions of the device with the memory curve $curve_id in the form that the replay needs.
+-- Roles: 1 allocates, 2 frees, 3 requests a free, 4 completes a free; 0 does not concern an
+-- allocation, or has no address. The lowest BIGINT represents null.
 -- One row: an action.
 SELECT
     ordinal,

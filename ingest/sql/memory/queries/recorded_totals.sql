@@ -1,5 +1,5 @@
--- The memory totals of device $curve_id that a trace or timeline itself records. The lowest BIGINT
--- represents null.
+-- The memory totals that a trace or timeline itself records, of the device with the memory curve
+-- $curve_id. The lowest BIGINT represents null.
 -- One row: an action.
 SELECT
     ordinal,

@@ -37,6 +37,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
         SELECT
             run_id,
             device_id,
+            device_type,
             'curve' AS level,
             unnest(['peak', 'peak reserved', 'start', 'end']) AS name,
             TRUE AS is_known,
@@ -47,6 +48,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
         SELECT
             owner.run_id,
             owner.device_id,
+            owner.device_type,
             owner.level,
             owner.name,
             owner.is_known,
@@ -60,6 +62,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
     sides AS (
         SELECT
             device_id,
+            device_type,
             level,
             name,
             is_known,
@@ -100,7 +103,7 @@ CREATE MACRO memory_diff(base, other) AS TABLE
             sides.base_allocations,
             sides.other_allocations
         FROM sides
-        INNER JOIN known USING (device_id)
+        INNER JOIN known USING (device_id, device_type)
     )
 
     SELECT

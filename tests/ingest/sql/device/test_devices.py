@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.builders.events import kernel, op
+from tests.builders.events import Event, kernel, op
 from tests.builders.relations import built, ranks
 
 A = {"name": "A", "totalGlobalMem": 80, "numSms": 132, "computeMajor": 9, "computeMinor": 0}
@@ -41,6 +41,21 @@ def test_properties_are_found_by_number_or_if_all_devices_are_equal() -> None:
         ]
     expected.append(("run", "5:host", 5, "cpu", None, *UNKNOWN))
     assert found == expected
+
+
+def allocated(device_type: int, size: int) -> Event:
+    args = {"Device Type": device_type, "Device Id": 0, "Addr": 1, "Bytes": size}
+    args["Total Allocated"] = size
+    return {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5, "args": args}
+
+
+def test_devices_of_two_types_are_not_compared() -> None:
+    runs = {"base": [op("a"), allocated(1, 512)], "other": [op("a"), allocated(12, 1024)]}
+    found = built(runs).sql(
+        "SELECT device_type, base_bytes, other_bytes FROM memory_diff('base', 'other') "
+        "WHERE name = 'peak' ORDER BY ALL"
+    )
+    assert found.fetchall() == [("cuda", 512, None), ("xpu", None, 1024)]
 
 
 def test_a_device_of_a_trace_and_of_its_memory_is_one() -> None:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from ingest.sql import kinds
+from ingest.sql import advice_kinds
 from ingest.sql.headers import Documentation, Filling, filling, header, paths
 
 SQL_DIRECTORY = Path(__file__).parent
@@ -90,7 +90,7 @@ def files() -> dict[str, SqlFile]:
     """
     found: dict[str, SqlFile] = {}
     for path in sorted(SQL_DIRECTORY.glob("*/*/*.sql")):
-        if path.parent == kinds.DIRECTORY:
+        if path.parent == advice_kinds.DIRECTORY:
             continue
         if path.stem in found:
             raise ValueError(f"{path}: topic {found[path.stem].topic} has a file with this name")
@@ -150,7 +150,7 @@ def _read(path: Path) -> SqlFile:
         path.stem,
         path.parts[-3],
         path.parts[-2],
-        kinds.expanded("\n".join(lines[begins:])),
+        advice_kinds.expanded("\n".join(lines[begins:])),
         documentation,
         keywords.get("Materialised"),
         keywords.get("Materialised in small runs"),

@@ -6,12 +6,12 @@
 -- Cause: compile
 -- Path: compile
 -- Path text: compilation
--- Finding: {compilations} in the measured steps took {compile} in total. Recompilations:
---   {recompiles}. Reason: {name}
--- Finding: {compilations} in the measured steps took {compile} in total. Recompilations:
---   {some_recompiles} (no reason was recorded).
--- Finding: {compilations} in the measured steps took {compile} in total. Recompilations:
---   {recompiles}.
+-- Finding in any case: {compilations} in the measured steps took {compile} in total.
+--   Recompilations: {recompiles}. Reason: {name}
+-- Finding in any case: {compilations} in the measured steps took {compile} in total.
+--   Recompilations: {some_recompiles} (no reason was recorded).
+-- Finding in any case: {compilations} in the measured steps took {compile} in total.
+--   Recompilations: {recompiles}.
 -- Finding: The device was idle for {idle} of {steps} while the host compiled.
 -- Evidence: compilations
 -- Evidence of: compile_id, compiled_frame, is_recompile, dur_ns, reason, evidence
@@ -37,19 +37,6 @@ INNER JOIN compilations AS found
         AND found.start_ns < step.start_ns + step.range_ns
         AND found.start_ns + found.dur_ns > step.start_ns
 UNION ALL BY NAME
-SELECT
-    step.run_id,
-    step.device_id,
-    step.rank,
-    step.device,
-    step.step,
-    step.is_median,
-    -part.ns AS saved_ns
-FROM step_metrics AS step
-INNER JOIN step_parts AS part
-    ON
-        step.run_id = part.run_id
-        AND step.source_id = part.source_id
-        AND step.device_id = part.device_id
-        AND step.step IS NOT DISTINCT FROM part.step
-WHERE part.part = 'compile' AND step.kernels IS NULL;
+SELECT run_id, device_id, rank, device, step, is_median, -ns AS saved_ns
+FROM measured_parts
+WHERE part = 'compile' AND is_host;

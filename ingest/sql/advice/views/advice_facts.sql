@@ -19,7 +19,7 @@
 --                   it. On a host, negative rows take idle time out of the time of compilation
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns           idle time before the kernels of the row that counts in `host_bound`, ns
--- named_ns          time by which the names are ranked, ns
+-- named_ns          time that ranks the names, ns
 -- gain_ns           how much earlier the step would end if the intervals of this kind on its
 --                   critical path took no time, ns (`critical_path_gains`); for the device that
 --                   ends the step
@@ -27,22 +27,16 @@ WITH found AS (
     FROM facts_of_kinds
     UNION ALL BY NAME
     SELECT
-        part.run_id,
-        part.device_id,
-        part.rank,
-        part.device,
-        part.step,
-        step.is_median,
+        idle.run_id,
+        idle.device_id,
+        idle.rank,
+        idle.device,
+        idle.step,
+        idle.is_median,
         kinds.kind,
-        part.ns AS idle_ns
+        idle.ns AS idle_ns
     FROM causes_of_kinds AS kinds
-    INNER JOIN step_parts AS part ON kinds.cause = part.part
-    INNER JOIN step_metrics AS step
-        ON
-            part.run_id = step.run_id
-            AND part.source_id = step.source_id
-            AND part.device_id = step.device_id
-            AND part.step IS NOT DISTINCT FROM step.step
+    INNER JOIN measured_parts AS idle ON kinds.cause = idle.part
     UNION ALL BY NAME
     SELECT
         step.run_id,

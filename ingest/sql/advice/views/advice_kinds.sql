@@ -12,11 +12,12 @@
 -- needs           what a run must have recorded, or the check is unknown: launches, device_name,
 --                 tensor_cores or input_types
 -- cause           cause of idle time that counts in this kind, as in `bubbles`; null if none does
--- path            kind of interval of the critical path that it is about, as in
---                 `critical_path_kinds`; null if there is none
+-- path            kind of interval of the critical path, as in `critical_path_kinds`, whose gain
+--                 counts; null if none counts
 -- path_text       what such intervals are, in sentences
 -- names           kernel or op, if the facts are about such names
 -- assumes         what the bound assumes that no real kernel reaches; null if it can be reached
+-- first_findings  templates of findings that need no time to save; they come first
 -- findings        templates of the finding; the first one whose values are all known is used
 -- further         templates of further sentences, each used if its values are known
 -- evidence        relation with the rows behind the numbers

@@ -39,10 +39,10 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
             kinds.assumes,
             coalesce(total.idle_ns, 0) AS idle_ns,
             total.gain_ns,
-            -- The work of a host is in the time in which it was busy.
             CASE
                 WHEN list_contains(kinds.needs, 'tensor_cores')
                     THEN total.work_ns - total.work_ns // half_precision_speedup(runs.device_name)
+                -- A host's work is a part of its busy time.
                 WHEN is_host AND total.saved_ns IS NOT NULL
                     THEN least(greatest(total.saved_ns, 0), metrics.wall_ns - metrics.idle_ns)
                 ELSE total.saved_ns
@@ -79,6 +79,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 metrics.steps_name,
                 duration_text(total.gain_ns)
             ) AS path_finding,
+            kinds.first_findings,
             kinds.findings,
             kinds.further,
             MAP {
@@ -131,7 +132,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 if(unknown_reason IS NULL, gain_ns, NULL) AS gain_ns
             ),
             coalesce(work_saved_ns, 0) + known.idle_ns AS own_ns,
-            -- What is on the critical path can also shorten gaps with other causes.
+            -- Less work on the critical path can also shorten gaps of other causes.
             if(unknown_reason IS NULL, greatest(own_ns, coalesce(known.gain_ns, 0)), NULL)
                 AS bound_ns
         FROM known
@@ -157,11 +158,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 ' ',
                 if(gain_ns > own_ns, path_finding, NULL),
                 list_first(known_sentences(
-                    list_filter(
-                        findings,
-                        LAMBDA finding: own_ns > 0 OR contains(finding, '{compilations}')
-                    ),
-                    texts
+                    list_concat(first_findings, if(own_ns > 0, findings, [])), texts
                 )),
                 if(
                     own_ns > 0,

@@ -1,4 +1,4 @@
--- Devices and hosts of each run, with what its files say about them.
+-- Devices and hosts of each run, as its files describe them.
 -- One row: a device of a rank, or the host of a rank. If a profiler numbers a device differently
 -- than PyTorch, its kernels and its memory have a row each.
 -- Stored: it has few rows, and computing it reads several tables.

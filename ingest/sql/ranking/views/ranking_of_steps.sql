@@ -16,7 +16,7 @@ CREATE MACRO ranking_of_steps(run := NULL, from_step := NULL, to_step := NULL) A
     walls AS (
         SELECT run_id, device_id, whole.rank, device, wall_ns, bubbles, idle_ns
         FROM ranking_walls AS whole
-        WHERE is_asked(run_id, NULL, run, from_step, to_step)
+        WHERE is_of_run(run_id, run) AND is_whole(from_step, to_step)
         UNION ALL
         SELECT
             run_id,
@@ -28,7 +28,7 @@ CREATE MACRO ranking_of_steps(run := NULL, from_step := NULL, to_step := NULL) A
             sum(idle_ns)::BIGINT AS idle_ns
         FROM step_metrics AS step
         WHERE
-            coalesce(from_step, to_step) IS NOT NULL
+            NOT is_whole(from_step, to_step)
             AND is_asked(run_id, step.step, run, from_step, to_step)
         GROUP BY ALL
     ),

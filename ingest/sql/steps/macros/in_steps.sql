@@ -2,6 +2,6 @@
 -- both included. A null bound leaves the range open. Without bounds, time outside of steps is
 -- included too.
 CREATE MACRO in_steps(step, from_step, to_step) AS
--- DuckDB does not evaluate the rest if there are no bounds.
-coalesce(from_step, to_step) IS NULL
+-- Without bounds, DuckDB does not evaluate the rest.
+is_whole(from_step, to_step)
 OR coalesce(step BETWEEN coalesce(from_step, step) AND coalesce(to_step, step), FALSE);

@@ -1,5 +1,6 @@
--- Time in which different classes of activities ran at once on a device: `class_overlap(run,
--- from_step, to_step)`. By default, it is about all runs and whole recordings.
+-- Time of each combination of classes of activities that ran at once on a device:
+-- `class_overlap(run, from_step, to_step)`. Without a run it is about all runs, without steps
+-- about whole recordings.
 -- One row: a combination of classes on a device, in these steps.
 --
 -- The combinations are disjoint: they add up to the busy time of the device. In steps, only the

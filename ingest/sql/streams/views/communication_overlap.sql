@@ -1,5 +1,5 @@
 -- How much of the communication overlapped with compute on each device: `communication_overlap(run,
--- from_step, to_step)`. By default, it is about all runs and whole recordings.
+-- from_step, to_step)`. Without a run it is about all runs, without steps about whole recordings.
 -- One row: a device that communicated, in these steps.
 --
 -- run_id, rank, device

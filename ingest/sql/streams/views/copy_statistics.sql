@@ -1,5 +1,6 @@
 -- Amount and bandwidth of data moved by each kind of copy: `copy_statistics(run, from_step,
--- to_step)`. By default, it is about all runs and whole recordings.
+-- to_step)`. Without a run it is about all runs, without steps about whole recordings. In steps,
+-- the copies that these launched count.
 -- One row: a kind of copy on a device, in these steps.
 --
 -- run_id, rank, device

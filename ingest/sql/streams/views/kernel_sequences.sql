@@ -1,6 +1,7 @@
 -- The sequence of kernels that each operator launches, and how often it occurs:
 -- `kernel_sequences(run, from_step, to_step)`. Frequent sequences of short kernels are candidates
--- for fusion. By default, it is about all runs and whole recordings.
+-- for fusion. Without a run it is about all runs, without steps about whole recordings. In steps,
+-- the activities that these launched count.
 -- One row: a sequence of kernels under an operator, in these steps.
 --
 -- run_id, rank, device

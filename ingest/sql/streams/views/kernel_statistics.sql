@@ -1,6 +1,7 @@
 -- Statistics of the durations of each kernel: `kernel_statistics(run, from_step, to_step, top)`.
--- With `top`, each class has that many rows for its longest kernels and one row for the others. By
--- default, it is about all runs and whole recordings.
+-- With `top`, each class has that many rows for its longest kernels and one row for the others.
+-- Without a run it is about all runs, without steps about whole recordings. In steps, the
+-- activities that these launched count.
 -- One row: a kernel, copy or memset by name, on a device, in these steps.
 --
 -- run_id, rank, device

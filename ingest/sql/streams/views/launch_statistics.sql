@@ -1,5 +1,6 @@
 -- Duration of launches, and delay of the launched work: `launch_statistics(run, from_step, to_step,
--- long_call_ns, long_delay_ns)`. By default, it is about all runs and whole recordings.
+-- long_call_ns, long_delay_ns)`. Without a run it is about all runs, without steps about whole
+-- recordings. In steps, the calls made in them count.
 -- One row: an API call by name, on a device, in these steps.
 --
 -- Activities whose launch was not recorded are left out.

@@ -1,6 +1,7 @@
 -- Statistics of the launch queue of each stream: `queue_statistics(run, from_step, to_step,
 -- full_length)`. CUDA queues at most 1,024 launches per stream; then the next launch blocks the
--- host. By default, it is about all runs and whole recordings.
+-- host. Without a run it is about all runs, without steps about whole recordings. In steps, the
+-- time counts in which the host was in them.
 -- One row: a stream, in these steps.
 --
 -- run_id, rank, device, stream
@@ -17,7 +18,7 @@ CREATE MACRO queue_statistics(
     WITH cut AS (
         SELECT * EXCLUDE (dur_ns), coalesce(dur_ns, 0) AS ns
         FROM queue_length
-        WHERE is_asked(run_id, NULL, run, from_step, to_step)
+        WHERE is_of_run(run_id, run) AND is_whole(from_step, to_step)
         UNION ALL BY NAME
         SELECT
             queue.* EXCLUDE (dur_ns) REPLACE (
@@ -36,9 +37,9 @@ CREATE MACRO queue_statistics(
                     OR queue.time_ns + queue.dur_ns > steps.start_ns
                 )
         WHERE
-            coalesce(from_step, to_step) IS NOT NULL
+            NOT is_whole(from_step, to_step)
             AND is_asked(steps.run_id, steps.step, run, from_step, to_step)
-            AND is_asked(queue.run_id, NULL, run, NULL, NULL)
+            AND is_of_run(queue.run_id, run)
     )
 
     SELECT

@@ -1,5 +1,6 @@
--- Idle time of each stream by cause: `stream_idle(run, from_step, to_step, kernel_wait_ns)`. By
--- default, it is about all runs and whole recordings.
+-- Idle time of each stream by cause: `stream_idle(run, from_step, to_step, kernel_wait_ns)`.
+-- Without a run it is about all runs, without steps about whole recordings. In steps, gaps before
+-- the activities that these launched count.
 -- One row: a cause of idle time on a stream, in these steps.
 --
 -- `host_wait`: the next activity was launched after the stream became idle. `kernel_wait`: it was

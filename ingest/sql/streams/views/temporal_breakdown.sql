@@ -1,7 +1,7 @@
 -- The time of each device divided into compute, other work and idle time: `temporal_breakdown(run,
 -- from_step, to_step)`. The parts do not overlap. They add up to the time from the device's first
--- activity to its last. In steps, they add up to the wall time of these. By default, it is about
--- all runs and whole recordings.
+-- activity to its last. In steps, they add up to the wall time of these. Without a run it is about
+-- all runs, without steps about whole recordings.
 -- One row: a part of the time of a device, in these steps.
 --
 -- run_id, rank, device
@@ -29,25 +29,25 @@ CREATE MACRO temporal_breakdown(run := NULL, from_step := NULL, to_step := NULL)
     chosen AS (
         SELECT run_id, rank, device, part, part_ns AS ns
         FROM device_split
-        WHERE part <> 'bubble' AND is_asked(run_id, NULL, run, from_step, to_step)
+        WHERE part <> 'bubble' AND is_of_run(run_id, run) AND is_whole(from_step, to_step)
         UNION ALL
         SELECT run_id, rank, device, cause AS part, idle_ns AS ns
         FROM bubble_causes
-        WHERE is_asked(run_id, NULL, run, from_step, to_step)
+        WHERE is_of_run(run_id, run) AND is_whole(from_step, to_step)
         UNION ALL BY NAME
         SELECT * EXCLUDE (device_id) FROM (
             UNPIVOT busy
             ON compute, exposed_communication, exposed_copy
             INTO NAME part VALUE ns
         )
-        WHERE coalesce(from_step, to_step) IS NOT NULL
+        WHERE NOT is_whole(from_step, to_step)
         UNION ALL BY NAME
         SELECT run_id, rank, device, part, ns
         FROM step_parts
         SEMI JOIN busy USING (run_id, device_id)
         WHERE
             is_idle IS NOT FALSE
-            AND coalesce(from_step, to_step) IS NOT NULL
+            AND NOT is_whole(from_step, to_step)
             AND is_asked(run_id, step, run, from_step, to_step)
     )
 

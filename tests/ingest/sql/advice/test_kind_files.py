@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ingest import sql
-from ingest.sql import kinds
+from ingest.sql import advice_kinds
 
-FILES = sorted(kinds.DIRECTORY.glob("*.sql"))
+FILES = sorted(advice_kinds.DIRECTORY.glob("*.sql"))
 HEAD = """\
 -- Meaning: Something.
 -- Title: A title
@@ -49,11 +49,11 @@ def test_errors_in_a_file_are_named(line: str, message: str, tmp_path: Path) -> 
     file = tmp_path / "kind.sql"
     file.write_text(HEAD + line + "\n")
     with pytest.raises(ValueError, match=message):
-        kinds._read(file)
+        advice_kinds._read(file)
 
 
 def test_a_file_without_a_title_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "kind.sql"
     file.write_text(HEAD.replace("-- Title: A title\n", ""))
     with pytest.raises(ValueError, match="Title is missing"):
-        kinds._read(file)
+        advice_kinds._read(file)

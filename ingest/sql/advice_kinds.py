@@ -14,8 +14,7 @@ from pathlib import Path
 
 from ingest.sql.literals import literal
 
-FOLDER = "kinds"
-DIRECTORY = Path(__file__).parent / "advice" / FOLDER
+DIRECTORY = Path(__file__).parent / "advice" / "kinds"
 # The columns of `texts_of_kinds`, with their keywords. Sentences and remedies may be repeated.
 COLUMNS = {
     "meaning": ("Meaning", "VARCHAR"),
@@ -30,6 +29,7 @@ COLUMNS = {
     "path_text": ("Path text", "VARCHAR"),
     "names": ("Names", "VARCHAR"),
     "assumes": ("Assumes", "VARCHAR"),
+    "first_findings": ("Finding in any case", "SENTENCES"),
     "findings": ("Finding", "SENTENCES"),
     "further": ("Also", "SENTENCES"),
     "evidence": ("Evidence", "VARCHAR"),
@@ -131,7 +131,7 @@ def _read(path: Path) -> tuple[list[tuple[str, str]], str]:
             raise ValueError(f"{path}: {keyword} is not one of {', '.join(sorted(KEYWORDS))}")
         if keyword in seen - REPEATED and not REMEDY.fullmatch(keyword):
             raise ValueError(f"{path}: {keyword} is repeated")
-        if unknown := set(text.split(", ")) - WORDS.get(keyword, set(text.split(", "))):
+        if keyword in WORDS and (unknown := set(text.split(", ")) - WORDS[keyword]):
             raise ValueError(f"{path}: {keyword}: {', '.join(sorted(unknown))} is unknown")
         seen.add(keyword)
     if missing := REQUIRED - {keyword for keyword, _ in texts}:

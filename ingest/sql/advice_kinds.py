@@ -1,7 +1,8 @@
 """The kinds of advice: one file each, `ingest/sql/advice/kinds/<kind>.sql`.
 
 The comment of a file has what users read about the kind, as `Keyword: text` lines, which indented
-lines continue. Its query, if any, returns facts: rows of `advice_facts` without the column `kind`.
+lines continue. Its query, if any, returns facts: rows with columns of `advice_facts`, which adds up
+the rows of a name and leaves out other columns.
 Other SQL files read all kinds as the relations `texts_of_kinds`, `facts_of_kinds` and, without the
 texts, `causes_of_kinds`. `expanded` replaces these by queries. They are not objects of a database:
 nothing else needs them.
@@ -66,7 +67,8 @@ def expanded(body: str) -> str:
 def _facts() -> str:
     """Return the query for the facts of all kinds."""
     return "\nUNION ALL BY NAME\n".join(
-        f"SELECT {literal(kind)} AS kind, * FROM (\n{query}\n)"
+        f"SELECT {literal(kind)} AS kind, COLUMNS(LAMBDA name: name <> 'kind')"
+        f" FROM (\n{query}\n)"
         for kind, (_, query) in _kinds().items()
         if query
     )

@@ -27,21 +27,9 @@ KIND = """\
 -- Evidence of: name
 -- Evidence sums: sum(inside_ns)::BIGINT AS inside_ns
 -- Evidence order: name
-SELECT
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    name,
-    count(*) AS calls,
-    sum(inside_ns)::BIGINT AS work_ns,
-    sum(inside_ns)::BIGINT AS saved_ns,
-    sum(inside_ns)::BIGINT AS named_ns
+SELECT *, 1 AS calls, inside_ns AS work_ns, inside_ns AS saved_ns, inside_ns AS named_ns
 FROM measured_kernels
-WHERE name = 'softmax_kernel'
-GROUP BY ALL;
+WHERE name = 'softmax_kernel';
 """
 SCRIPT = """
 import json, sys

@@ -14,15 +14,6 @@
 -- Evidence of: wait, copy, wait_frame
 -- Evidence sums: sum(idle_ns)::BIGINT AS idle_ns, sum(bubbles)::BIGINT AS bubbles
 -- Evidence order: idle_ns DESC, wait, wait_frame
-SELECT
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    nullif(concat_ws(' at ', wait, wait_frame), '') AS name,
-    sum(dur_ns)::BIGINT AS named_ns
+SELECT *, nullif(concat_ws(' at ', wait, wait_frame), '') AS name, dur_ns AS named_ns
 FROM measured_bubbles
-WHERE cause = 'sync'
-GROUP BY ALL;
+WHERE cause = 'sync';

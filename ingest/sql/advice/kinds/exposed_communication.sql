@@ -10,19 +10,10 @@
 --   for other ranks counts as communication.
 -- Remedy: Start it earlier, so that it overlaps with computation (buckets, prefetching), send less
 --   data, or balance the work of the ranks.
-SELECT  -- noqa: AM07
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    name,
-    sum(inside_ns)::BIGINT AS named_ns
+SELECT *, inside_ns AS named_ns  -- noqa: AM07
 FROM measured_kernels
 WHERE class = 'communication'
-GROUP BY ALL
 UNION ALL BY NAME
-SELECT run_id, device_id, rank, device, step, is_median, ns AS work_ns, exposed_ns AS saved_ns
+SELECT *, ns AS work_ns, exposed_ns AS saved_ns
 FROM measured_parts
 WHERE part = 'communication' AND ns > 0;

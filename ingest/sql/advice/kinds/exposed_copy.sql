@@ -9,19 +9,10 @@
 -- Finding: Copies and memsets took {work} of {steps}; for {saved} of that, nothing else ran.
 -- Remedy: Copy from pinned memory on a separate stream before the data is needed, or keep the data
 --   on the device.
-SELECT  -- noqa: AM07
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    name,
-    sum(inside_ns)::BIGINT AS named_ns
+SELECT *, inside_ns AS named_ns  -- noqa: AM07
 FROM measured_kernels
 WHERE class = 'copy'
-GROUP BY ALL
 UNION ALL BY NAME
-SELECT run_id, device_id, rank, device, step, is_median, ns AS work_ns, exposed_ns AS saved_ns
+SELECT *, ns AS work_ns, exposed_ns AS saved_ns
 FROM measured_parts
 WHERE part = 'copy' AND ns > 0;

@@ -17,15 +17,5 @@
 -- Evidence sums: sum(device_ns)::BIGINT AS device_ns, sum(calls)::BIGINT AS calls,
 --   sum(kernels)::BIGINT AS kernels, arg_max(kernel, device_ns) AS kernel
 -- Evidence order: device_ns DESC, op
-SELECT
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    op AS name,
-    calls,
-    device_ns AS work_ns,
-    device_ns AS named_ns
+SELECT *, op AS name, device_ns AS work_ns, device_ns AS named_ns
 FROM float_matmuls;

@@ -13,15 +13,6 @@
 -- Finding: The device was idle for {idle} of {steps} because the host launched late; {named} of
 --   that in {name}.
 -- Finding: The device was idle for {idle} of {steps} because the host launched late.
-SELECT
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    nullif(concat_ws(' at ', host_op, host_frame), '') AS name,
-    sum(dur_ns)::BIGINT AS named_ns
+SELECT *, nullif(concat_ws(' at ', host_op, host_frame), '') AS name, dur_ns AS named_ns
 FROM measured_bubbles
-WHERE cause = 'host'
-GROUP BY ALL;
+WHERE cause = 'host';

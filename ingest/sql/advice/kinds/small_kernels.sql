@@ -19,14 +19,7 @@
 --   sum(calls)::BIGINT AS calls
 -- Evidence order: sum(device_ns + launch_idle_ns) DESC, name
 SELECT
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
-    name,
-    calls,
+    *,
     device_ns AS work_ns,
     device_ns AS saved_ns,
     launch_idle_ns AS idle_ns,

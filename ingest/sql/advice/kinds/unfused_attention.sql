@@ -16,12 +16,7 @@
 -- Evidence sums: sum(device_ns)::BIGINT AS device_ns, sum(calls)::BIGINT AS calls
 -- Evidence order: device_ns DESC, op
 SELECT
-    run_id,
-    device_id,
-    rank,
-    device,
-    step,
-    is_median,
+    * EXCLUDE (calls),
     op AS name,
     attentions AS calls,
     device_ns AS work_ns,

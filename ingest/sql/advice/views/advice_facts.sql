@@ -71,11 +71,12 @@ SELECT
     is_median,
     kind,
     name,
-    calls,
-    work_ns,
-    saved_ns,
-    idle_ns,
-    late_ns,
-    named_ns,
-    gain_ns
-FROM found;
+    sum(calls)::BIGINT AS calls,
+    sum(work_ns)::BIGINT AS work_ns,
+    sum(saved_ns)::BIGINT AS saved_ns,
+    sum(idle_ns)::BIGINT AS idle_ns,
+    sum(late_ns)::BIGINT AS late_ns,
+    sum(named_ns)::BIGINT AS named_ns,
+    sum(gain_ns)::BIGINT AS gain_ns
+FROM found
+GROUP BY ALL;

@@ -45,10 +45,7 @@ CREATE MACRO alignment(base, other, rank := NULL, nth_step := NULL) AS TABLE
     unexplained AS MATERIALIZED (
         SELECT work_items.*
         FROM work_items
-        ANTI JOIN by_provenance
-            ON
-                work_items.side = by_provenance.side
-                AND work_items.work_item_id = by_provenance.work_item_id
+        ANTI JOIN by_provenance USING (side, work_item_id)
     ),
 
     ops_in_names AS MATERIALIZED (FROM fused_kernel_ops('unexplained')),

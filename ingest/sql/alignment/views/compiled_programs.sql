@@ -104,11 +104,7 @@ CREATE MACRO compiled_programs(work_items, base, other) AS TABLE
         programs.kernel_ordinals,
         calls.work_item_id
     FROM programs
-    INNER JOIN line_functions
-        ON
-            programs.filename = line_functions.filename
-            AND programs.line = line_functions.line
-            AND programs.function = line_functions.function
+    INNER JOIN line_functions USING (filename, line, function)
     LEFT JOIN calls
         ON
             programs.side = calls.side

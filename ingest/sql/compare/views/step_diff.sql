@@ -43,12 +43,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
                 { 'metric': 'peak', 'unit': 'bytes', 'value': found.peak_bytes }
             ] AS metrics
         FROM sides
-        INNER JOIN step_metrics AS found
-            ON
-                sides.run_id = found.run_id
-                AND sides.source_id = found.source_id
-                AND sides.device_id = found.device_id
-                AND sides.step = found.step
+        INNER JOIN step_metrics AS found USING (run_id, source_id, device_id, step)
         WHERE found.run_id IN (base, other)
     ),
 
@@ -79,12 +74,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
             part.ordinal,
             TRUE AS is_part
         FROM sides
-        INNER JOIN step_parts AS part
-            ON
-                sides.run_id = part.run_id
-                AND sides.source_id = part.source_id
-                AND sides.device_id = part.device_id
-                AND sides.step = part.step
+        INNER JOIN step_parts AS part USING (run_id, source_id, device_id, step)
         WHERE part.run_id IN (base, other) AND (part.is_idle IS NOT NULL OR part.ns > 0)
     ),
 

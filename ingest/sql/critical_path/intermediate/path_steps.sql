@@ -27,11 +27,7 @@ SELECT
     (
         SELECT min(complete.lane)
         FROM steps
-        INNER JOIN complete
-            ON
-                steps.source_id = complete.source_id
-                AND steps.start_ns = complete.start_ns
-                AND steps.dur_ns = complete.dur_ns
+        INNER JOIN complete USING (source_id, start_ns, dur_ns)
         WHERE
             steps.source_id = spans.source_id
             AND steps.step = spans.step

@@ -59,10 +59,7 @@ edges AS (
         least(greatest(measured.start_ns, from_ns), to_ns) AS first_ns,
         least(greatest(measured.end_ns, from_ns), to_ns) AS last_ns
     FROM neighbours
-    LEFT JOIN work_windows AS measured
-        ON
-            neighbours.source_id = measured.source_id
-            AND neighbours.device_id = measured.device_id
+    LEFT JOIN work_windows AS measured USING (source_id, device_id)
     WHERE before_kernel_id IS NULL OR after_kernel_id IS NULL
 ),
 

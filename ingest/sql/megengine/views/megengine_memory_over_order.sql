@@ -90,12 +90,7 @@ SELECT
     try_cast(coalesce(persistent.bytes, 0) + coalesce(transient.bytes, 0) AS BIGINT) AS live_bytes,
     try_cast(coalesce(persistent.bytes, 0) AS BIGINT) AS persistent_bytes
 FROM moments
-LEFT JOIN summed AS transient
-    ON
-        moments.run_id = transient.run_id
-        AND moments.source_id = transient.source_id
-        AND moments.comp_node = transient.comp_node
-        AND moments.execution_ordinal = transient.execution_ordinal
+LEFT JOIN summed AS transient USING (run_id, source_id, comp_node, execution_ordinal)
 LEFT JOIN summed AS persistent
     ON
         moments.run_id = persistent.run_id

@@ -72,11 +72,7 @@ CREATE MACRO memory_by_owner_at(moments) AS TABLE
             TRUE AS is_rest,
             peak.allocations > 0 AS is_followed
         FROM requested_moments AS moment
-        INNER JOIN memory_peak AS peak
-            ON
-                moment.run_id = peak.run_id
-                AND moment.source_id = peak.source_id
-                AND moment.device_id = peak.device_id
+        INNER JOIN memory_peak AS peak USING (run_id, source_id, device_id)
     ),
 
     summed AS (

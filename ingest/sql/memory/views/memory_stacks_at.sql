@@ -29,10 +29,7 @@ CREATE MACRO memory_stacks_at(moments) AS TABLE
             ) AS frames,
             allocation.bytes
         FROM memory_allocations_at(moments) AS allocation
-        LEFT JOIN stack_names
-            ON
-                allocation.run_id = stack_names.run_id
-                AND allocation.stack_id = stack_names.stack_id
+        LEFT JOIN stack_names USING (run_id, stack_id)
     ),
 
     allocated AS (

@@ -137,10 +137,7 @@ outside AS (
             )
         )::BIGINT AS busy_ns
     FROM busy_islands AS islands
-    INNER JOIN work_windows AS measured
-        ON
-            islands.source_id = measured.source_id
-            AND islands.device_id = measured.device_id
+    INNER JOIN work_windows AS measured USING (source_id, device_id)
     GROUP BY islands.device_id
 ),
 

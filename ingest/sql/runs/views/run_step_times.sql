@@ -15,10 +15,7 @@ numbered AS (
         ) - 1 AS ordinal,
         count(*) OVER (PARTITION BY step.run_id) AS steps
     FROM step_metrics AS step
-    INNER JOIN run_metrics AS slowest
-        ON
-            step.run_id = slowest.run_id
-            AND step.device_id = slowest.device_id
+    INNER JOIN run_metrics AS slowest USING (run_id, device_id)
     WHERE slowest.is_slowest AND step.step IS NOT NULL
 ),
 

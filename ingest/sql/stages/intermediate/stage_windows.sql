@@ -33,11 +33,7 @@ windows AS (
         calls.end_ns
     FROM pipeline_calls AS calls
     INNER JOIN work_devices AS devices ON calls.rank = devices.rank
-    LEFT JOIN active
-        ON
-            calls.source_id = active.source_id
-            AND calls.call = active.call
-            AND devices.device_id = active.device_id
+    LEFT JOIN active USING (source_id, call, device_id)
 )
 
 SELECT

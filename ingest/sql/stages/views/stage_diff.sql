@@ -42,11 +42,7 @@ CREATE MACRO stage_diff(base, other, rank := NULL) AS TABLE
     summaries AS (
         SELECT chosen.side, summary.*
         FROM chosen
-        INNER JOIN stage_summary AS summary
-            ON
-                chosen.run_id = summary.run_id
-                AND chosen.device_id = summary.device_id
-                AND chosen.pipeline = summary.pipeline
+        INNER JOIN stage_summary AS summary USING (run_id, device_id, pipeline)
         WHERE
             summary.run_id IN (base, other)
             AND (SELECT count(DISTINCT sides.side) FROM chosen AS sides) = 2

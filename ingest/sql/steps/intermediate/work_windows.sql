@@ -35,7 +35,4 @@ SELECT
     greatest(step_ranges.end_ns, activity_windows.end_ns) AS end_ns
 FROM step_ranges
 INNER JOIN work_devices AS devices ON step_ranges.rank = devices.rank
-LEFT JOIN activity_windows
-    ON
-        step_ranges.source_id = activity_windows.source_id
-        AND devices.device_id = activity_windows.device_id;
+LEFT JOIN activity_windows USING (source_id, device_id);

@@ -23,11 +23,7 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
             device,
             kind,
             name,
-            sum(calls)::BIGINT AS calls,
-            sum(work_ns)::BIGINT AS work_ns,
-            sum(saved_ns)::BIGINT AS saved_ns,
-            sum(idle_ns)::BIGINT AS idle_ns,
-            sum(late_ns)::BIGINT AS late_ns,
+            sum(COLUMNS(['calls', 'work_ns', 'saved_ns', 'idle_ns', 'late_ns']))::BIGINT,
             coalesce(sum(named_ns), 0)::BIGINT AS named_ns,
             sum(gain_ns)::BIGINT AS gain_ns
         FROM query_table(facts) AS fact

@@ -56,7 +56,11 @@ CREATE MACRO program_op_groups(work_items, slots) AS TABLE
         FROM fine_work_items AS fine
         INNER JOIN query_table(work_items) AS work_items
             ON fine.side = work_items.side AND fine.work_item_id = work_items.work_item_id
-        LEFT JOIN coarse_slots USING (short_frame, op, slot)
+        LEFT JOIN coarse_slots
+            ON
+                fine.short_frame = coarse_slots.short_frame
+                AND fine.op = coarse_slots.op
+                AND fine.slot = coarse_slots.slot
     )
 
     SELECT

@@ -40,11 +40,7 @@ callers AS (
 inside AS (
     SELECT
         callers.caller_id AS event_id,
-        sum(combined.device_ns)::BIGINT AS device_ns,
-        sum(combined.idle_ns)::BIGINT AS idle_ns,
-        sum(combined.cpu_bytes)::BIGINT AS cpu_bytes,
-        sum(combined.device_bytes)::BIGINT AS device_bytes,
-        sum(combined.flops)::BIGINT AS flops
+        sum(COLUMNS(['device_ns', 'idle_ns', 'cpu_bytes', 'device_bytes', 'flops']))::BIGINT
     FROM combined
     INNER JOIN callers USING (event_id)
     WHERE callers.caller_id IS NOT NULL

@@ -69,11 +69,7 @@ sums AS (
         coalesce(sum(calls) FILTER (WHERE module_id = around_id), 0)::BIGINT AS calls,
         sum(total_ns)::BIGINT AS total_ns,
         coalesce(sum(total_ns) FILTER (WHERE module_id = around_id), 0)::BIGINT AS self_ns,
-        sum(device_ns)::BIGINT AS device_ns,
-        sum(idle_ns)::BIGINT AS idle_ns,
-        sum(cpu_bytes)::BIGINT AS cpu_bytes,
-        sum(device_bytes)::BIGINT AS device_bytes,
-        sum(flops)::BIGINT AS flops
+        sum(COLUMNS(['device_ns', 'idle_ns', 'cpu_bytes', 'device_bytes', 'flops']))::BIGINT
     FROM inside
     GROUP BY run_id, rank, step, around_id
 )

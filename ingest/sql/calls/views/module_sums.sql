@@ -32,14 +32,10 @@ CREATE MACRO module_sums(run := NULL, from_step := NULL, to_step := NULL) AS TAB
         name,
         class,
         depth,
-        sum(calls.calls)::BIGINT AS calls,
-        sum(total_ns)::BIGINT AS total_ns,
-        sum(self_ns)::BIGINT AS self_ns,
-        sum(device_ns)::BIGINT AS device_ns,
-        sum(idle_ns)::BIGINT AS idle_ns,
-        sum(cpu_bytes)::BIGINT AS cpu_bytes,
-        sum(device_bytes)::BIGINT AS device_bytes,
-        sum(flops)::BIGINT AS flops
+        sum(COLUMNS([
+            'calls', 'total_ns', 'self_ns', 'device_ns', 'idle_ns', 'cpu_bytes',
+            'device_bytes', 'flops'
+        ]))::BIGINT
     FROM module_calls AS calls
     WHERE is_asked(run_id, step, run, from_step, to_step)
     GROUP BY ALL;

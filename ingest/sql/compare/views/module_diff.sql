@@ -29,10 +29,7 @@ CREATE MACRO module_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
     own AS (
         SELECT
             coalesce(module, '') AS module,
-            sum(base_calls)::BIGINT AS base_calls,
-            sum(other_calls)::BIGINT AS other_calls,
-            sum(base_ns)::BIGINT AS base_ns,
-            sum(other_ns)::BIGINT AS other_ns
+            sum(COLUMNS(['base_calls', 'other_calls', 'base_ns', 'other_ns']))::BIGINT
         FROM op_diff(base, other, rank := rank, nth_step := nth_step)
         GROUP BY coalesce(module, '')
     ),

@@ -102,10 +102,7 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             bool_or(kinds.has_provenance) AS has_provenance,
             arg_max(kinds.class, (kinds.ns, kinds.class)) AS class,
             min(kinds.start_ns) AS start_ns,
-            sum(kinds.calls)::BIGINT AS calls,
-            sum(kinds.ns)::BIGINT AS ns,
-            sum(kinds.kernels)::BIGINT AS kernels,
-            sum(kinds.launches)::BIGINT AS launches
+            sum(COLUMNS(['calls', 'ns', 'kernels', 'launches']))::BIGINT
         FROM kinds
         INNER JOIN rows_of_groups ON kinds.group_id = rows_of_groups.group_id
         GROUP BY

@@ -6,27 +6,13 @@ SELECT
     source_id,
     device_label,
     coalesce(any_value(origin), 'snapshot') AS origin,
-    sum(actions)::BIGINT AS actions,
-    min(first_ns) AS first_ns,
-    max(last_ns) AS last_ns
+    count(ordinal) AS actions,
+    min(time_ns) AS first_ns,
+    max(time_ns) AS last_ns
 FROM (
-    SELECT
-        source_id,
-        device_label,
-        any_value(origin) AS origin,
-        count(*) AS actions,
-        min(time_ns) AS first_ns,
-        max(time_ns) AS last_ns
+    SELECT source_id, device_label, origin, ordinal, time_ns  -- noqa: AM07
     FROM memory_actions
-    GROUP BY source_id, device_label
-    UNION ALL
-    SELECT DISTINCT
-        source_id,
-        device_label,
-        'snapshot' AS origin,
-        0 AS actions,
-        NULL AS first_ns,
-        NULL AS last_ns
-    FROM staged_segments
+    UNION ALL BY NAME
+    SELECT DISTINCT source_id, device_label FROM staged_segments
 )
 GROUP BY source_id, device_label;

@@ -52,9 +52,7 @@ SELECT
         ELSE coalesce(segments.reserved_bytes, 0) - coalesce(curves.end_reserved_bytes, 0)
     END::BIGINT AS reserved_bytes
 FROM memory_devices AS devices
-LEFT JOIN allocations ON devices.curve_id = allocations.curve_id
-LEFT JOIN curves ON devices.curve_id = curves.curve_id
-LEFT JOIN segments
-    ON devices.source_id = segments.source_id AND devices.device_label = segments.device_label
-LEFT JOIN recorded
-    ON devices.source_id = recorded.source_id AND devices.device_label = recorded.device_label;
+LEFT JOIN allocations USING (curve_id)
+LEFT JOIN curves USING (curve_id)
+LEFT JOIN segments USING (source_id, device_label)
+LEFT JOIN recorded USING (source_id, device_label);

@@ -17,14 +17,7 @@ turns AS (
 
 changed AS (
     SELECT
-        source_id,
-        device_label,
-        address,
-        bytes,
-        stream,
-        pool,
-        stack_id,
-        is_expandable,
+        * EXCLUDE (ordinal, until_address, is_alloc, next_is_alloc, next_ordinal, last_is_alloc),
         CASE WHEN is_alloc THEN ordinal END AS alloc_ordinal,
         CASE WHEN NOT is_alloc THEN ordinal WHEN next_is_alloc IS FALSE THEN next_ordinal END
             AS free_ordinal
@@ -34,17 +27,7 @@ changed AS (
 
 FROM changed
 UNION ALL BY NAME
-SELECT
-    source_id,
-    device_label,
-    address,
-    bytes,
-    stream,
-    pool,
-    stack_id,
-    is_expandable,
-    NULL AS alloc_ordinal,
-    NULL AS free_ordinal
+SELECT * EXCLUDE (ordinal, until_address, is_alloc)
 FROM reserved_parts AS held
 WHERE
     ordinal IS NULL

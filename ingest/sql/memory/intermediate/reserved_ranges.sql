@@ -13,20 +13,10 @@ SELECT
     pool,
     stack_id,
     action IN ('segment_alloc', 'segment_map') AS is_alloc,
-    action IN ('segment_map', 'segment_unmap') AS is_expandable
-FROM memory_actions
-WHERE action IN ('segment_alloc', 'segment_free', 'segment_map', 'segment_unmap')
-UNION ALL
-SELECT
-    source_id,
-    device_label,
-    NULL AS ordinal,
-    address,
-    address + bytes::UBIGINT AS until_address,
-    bytes,
-    stream,
-    pool,
-    stack_id,
-    NULL AS is_alloc,
-    coalesce(is_expandable, FALSE) AS is_expandable
-FROM staged_segments;
+    coalesce(is_expandable, action IN ('segment_map', 'segment_unmap'), FALSE) AS is_expandable
+FROM (
+    FROM memory_actions
+    WHERE action IN ('segment_alloc', 'segment_free', 'segment_map', 'segment_unmap')
+    UNION ALL BY NAME
+    FROM staged_segments
+);

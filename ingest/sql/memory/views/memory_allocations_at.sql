@@ -21,46 +21,36 @@
 -- stack_id       stack that allocated it (`stacks.stack_id`)
 CREATE MACRO memory_allocations_at(moments) AS TABLE
     WITH
-    requested_moments AS NOT MATERIALIZED (
-        SELECT run_id, source_id, device_id, device_type, device, ordinal FROM query_table(moments)
-    ),
+    held AS NOT MATERIALIZED (FROM memory_held_at(moments, 'memory_allocations')),
 
     -- A join alone does not restrict DuckDB to the stacks of these runs.
     stacks_of_runs AS (
-        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM requested_moments)
+        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM query_table(moments))
     )
 
     SELECT
-        moment.run_id,
-        moment.source_id,
-        allocation.rank,
-        moment.device_id,
-        moment.device_type,
-        moment.device,
-        moment.ordinal,
-        allocation.allocation_id,
-        allocation.origin,
-        allocation.address,
-        allocation.bytes,
-        if(allocation.free_requested_ordinal <= moment.ordinal, 'pending', 'allocated') AS state,
-        allocation.alloc_ns,
-        allocation.free_ns,
-        allocation.free_ns - allocation.alloc_ns AS dur_ns,
-        allocation.alloc_ordinal,
-        allocation.free_ordinal,
-        allocation.step,
+        held.run_id,
+        held.source_id,
+        held.rank,
+        held.device_id,
+        held.device_type,
+        held.device,
+        held.ordinal,
+        held.allocation_id,
+        held.origin,
+        held.address,
+        held.bytes,
+        if(held.free_requested_ordinal <= held.ordinal, 'pending', 'allocated') AS state,
+        held.alloc_ns,
+        held.free_ns,
+        held.free_ns - held.alloc_ns AS dur_ns,
+        held.alloc_ordinal,
+        held.free_ordinal,
+        held.step,
         stacks.user_frame,
-        allocation.module,
-        allocation.op,
-        allocation.category,
-        allocation.stack_id
-    FROM requested_moments AS moment
-    INNER JOIN memory_allocations AS allocation
-        ON
-            moment.run_id = allocation.run_id
-            AND moment.source_id = allocation.source_id
-            AND moment.device_id = allocation.device_id
-            AND moment.ordinal >= coalesce(allocation.alloc_ordinal, -1)
-            AND moment.ordinal < coalesce(allocation.free_ordinal, 9223372036854775807)
-    LEFT JOIN stacks_of_runs AS stacks
-        ON allocation.run_id = stacks.run_id AND allocation.stack_id = stacks.stack_id;
+        held.module,
+        held.op,
+        held.category,
+        held.stack_id
+    FROM held
+    LEFT JOIN stacks_of_runs AS stacks USING (run_id, stack_id);

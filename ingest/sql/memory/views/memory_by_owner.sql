@@ -17,16 +17,7 @@
 -- allocations  number of allocations; null if not known
 -- percent      share of the peak, 0 to 100
 WITH peaks AS NOT MATERIALIZED (
-    SELECT
-        run_id,
-        source_id,
-        rank,
-        device_id,
-        device_type,
-        device,
-        peak_ordinal AS ordinal,
-        peak_bytes AS used_bytes
-    FROM memory_peak
+    SELECT *, peak_ordinal AS ordinal, peak_bytes AS used_bytes FROM memory_peak
 )
 
 SELECT * EXCLUDE (ordinal)

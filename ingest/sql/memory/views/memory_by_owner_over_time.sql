@@ -21,6 +21,16 @@ CREATE MACRO memory_by_owner_over_time(
         FROM memory_curve_moments(run, of_source, of_device_id, axis, since, until, bins)
     ),
 
+    owned AS (
+        SELECT *
+        FROM memory_owners
+        WHERE
+            run_id = run
+            AND source_id = of_source
+            AND device_id = of_device_id
+            AND level = by_level
+    ),
+
     -- An allocation adds to its owner when it is made, and subtracts when it is freed. The
     -- totals of a trace also show how much memory was in use before it.
     changes AS (
@@ -30,34 +40,19 @@ CREATE MACRO memory_by_owner_over_time(
             -1 AS ordinal,
             greatest(any_value(peak.start_bytes) - coalesce(sum(owner.bytes), 0), 0) AS bytes
         FROM memory_peak AS peak
-        LEFT JOIN memory_owners AS owner
-            ON
-                peak.run_id = owner.run_id
-                AND peak.source_id = owner.source_id
-                AND peak.device_id = owner.device_id
-                AND owner.level = by_level
-                AND owner.alloc_ordinal = -1
+        LEFT JOIN owned AS owner ON owner.alloc_ordinal = -1
         WHERE
             peak.run_id = run
             AND peak.source_id = of_source
             AND peak.device_id = of_device_id
             AND peak.allocations > 0
         UNION ALL
-        SELECT name, is_known, alloc_ordinal AS ordinal, bytes
-        FROM memory_owners
-        WHERE
-            run_id = run
-            AND source_id = of_source
-            AND device_id = of_device_id
-            AND level = by_level
-        UNION ALL
-        SELECT name, is_known, free_ordinal AS ordinal, -bytes AS bytes
-        FROM memory_owners
-        WHERE
-            run_id = run
-            AND source_id = of_source
-            AND device_id = of_device_id
-            AND level = by_level
+        SELECT
+            name,
+            is_known,
+            unnest([alloc_ordinal, free_ordinal]) AS ordinal,
+            unnest([bytes, -bytes]) AS bytes
+        FROM owned
         UNION ALL
         SELECT category AS name, TRUE AS is_known, ordinal, change_bytes AS bytes
         FROM memory_events

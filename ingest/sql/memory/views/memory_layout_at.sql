@@ -18,32 +18,23 @@
 -- user_frame     line of the user's code that allocated the block
 CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
-    requested_moments AS NOT MATERIALIZED (
-        SELECT run_id, source_id, device_id, device_type, device, ordinal FROM query_table(moments)
-    ),
-
     held AS (
         SELECT
-            moment.*,
-            held.address,
-            held.address + held.bytes::UBIGINT AS until_address,
-            held.page_bytes,
-            held.is_expandable
-            AND lag(held.is_expandable) OVER in_space
-            AND lag(held.address + held.bytes::UBIGINT) OVER in_space = held.address AS continues
-        FROM requested_moments AS moment
-        INNER JOIN memory_reservations AS held
-            ON
-                moment.run_id = held.run_id
-                AND moment.source_id = held.source_id
-                AND moment.device_id = held.device_id
-                AND moment.ordinal >= coalesce(held.alloc_ordinal, -1)
-                AND moment.ordinal < coalesce(held.free_ordinal, 9223372036854775807)
+            run_id,
+            source_id,
+            device_id,
+            device_type,
+            device,
+            ordinal,
+            address,
+            address + bytes::UBIGINT AS until_address,
+            page_bytes,
+            is_expandable
+            AND lag(is_expandable) OVER in_space
+            AND lag(until_address) OVER in_space = address AS continues
+        FROM memory_held_at(moments, 'memory_reservations')
         WINDOW
-            in_space AS (
-                PARTITION BY moment.run_id, moment.source_id, moment.device_id, moment.ordinal
-                ORDER BY held.address
-            )
+            in_space AS (PARTITION BY run_id, source_id, device_id, ordinal ORDER BY address)
     ),
 
     numbered AS (
@@ -66,35 +57,17 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
         GROUP BY ALL
     ),
 
-    used AS (
-        SELECT
-            moment.*,
-            allocation.allocation_id,
-            allocation.address,
-            allocation.bytes,
-            if(allocation.free_requested_ordinal <= moment.ordinal, 'pending', 'allocated')
-                AS state,
-            stacks.user_frame
-        FROM requested_moments AS moment
-        INNER JOIN memory_allocations AS allocation
-            ON
-                moment.run_id = allocation.run_id
-                AND moment.source_id = allocation.source_id
-                AND moment.device_id = allocation.device_id
-                AND moment.ordinal >= coalesce(allocation.alloc_ordinal, -1)
-                AND moment.ordinal < coalesce(allocation.free_ordinal, 9223372036854775807)
-        LEFT JOIN stacks
-            ON allocation.run_id = stacks.run_id AND allocation.stack_id = stacks.stack_id
-        WHERE allocation.bytes > 0
-    ),
-
     placed AS (
         SELECT
-            used.*,
+            segments.* EXCLUDE (segment, address, until_address),
             segments.address AS segment_address,
             segments.until_address AS segment_until,
-            segments.page_bytes
-        FROM used
+            used.allocation_id,
+            used.address,
+            used.bytes,
+            used.state,
+            used.user_frame
+        FROM memory_allocations_at(moments) AS used
         ASOF INNER JOIN segments
             ON
                 used.run_id = segments.run_id
@@ -102,7 +75,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
                 AND used.device_id = segments.device_id
                 AND used.ordinal = segments.ordinal
                 AND used.address >= segments.address
-        WHERE used.address < segments.until_address
+        WHERE used.bytes > 0 AND used.address < segments.until_address
     ),
 
     -- A gap can follow each allocation, and the start of each segment.

@@ -140,17 +140,7 @@ CREATE MACRO memory_map(moments, most_segments, most_blocks) AS TABLE
 
     merged AS (
         SELECT
-            run_id,
-            source_id,
-            device_id,
-            device_type,
-            device,
-            ordinal,
-            segment_ordinal,
-            segment_address,
-            segment_bytes,
-            merge_group,
-            is_single,
+            * EXCLUDE (page_bytes, address, bytes, part, user_frame, is_replayed),
             part AS state,
             min(address) AS address,
             sum(bytes)::BIGINT AS bytes,

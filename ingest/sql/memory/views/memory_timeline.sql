@@ -23,26 +23,21 @@ SELECT
     ordinal,
     time_ns,
     action,
-    coalesce(active_bytes, allocated_bytes) AS used_bytes,
+    used_bytes,
     allocated_bytes,
     active_bytes,
     reserved_bytes,
     origin
-FROM memory_events
-UNION ALL
-SELECT
-    run_id,
-    source_id,
-    rank,
-    device_id,
-    device_type,
-    device,
-    -1 AS ordinal,
-    first_ns AS time_ns,
-    NULL AS action,
-    start_bytes AS used_bytes,
-    start_allocated_bytes AS allocated_bytes,
-    CASE WHEN origin = 'snapshot' THEN start_bytes END AS active_bytes,
-    start_reserved_bytes AS reserved_bytes,
-    origin
-FROM memory_peak;
+FROM (
+    SELECT *, coalesce(active_bytes, allocated_bytes) AS used_bytes FROM memory_events
+    UNION ALL BY NAME
+    SELECT
+        *,
+        -1 AS ordinal,
+        first_ns AS time_ns,
+        start_bytes AS used_bytes,
+        start_allocated_bytes AS allocated_bytes,
+        CASE WHEN origin = 'snapshot' THEN start_bytes END AS active_bytes,
+        start_reserved_bytes AS reserved_bytes
+    FROM memory_peak
+);

@@ -20,16 +20,11 @@ CREATE MACRO key_averages_by_shape(run) AS TABLE
         coalesce(torch_shapes(input_dims), '[]') AS input_shapes,
         is_on_device,
         is_annotation,
-        sum(calls)::BIGINT AS calls,
-        sum(cpu_total_ns)::BIGINT AS cpu_total_ns,
-        sum(cpu_self_ns)::BIGINT AS cpu_self_ns,
-        sum(device_total_ns)::BIGINT AS device_total_ns,
-        sum(device_self_ns)::BIGINT AS device_self_ns,
-        sum(cpu_memory_bytes)::BIGINT AS cpu_memory_bytes,
-        sum(self_cpu_memory_bytes)::BIGINT AS self_cpu_memory_bytes,
-        sum(device_memory_bytes)::BIGINT AS device_memory_bytes,
-        sum(self_device_memory_bytes)::BIGINT AS self_device_memory_bytes,
-        sum(flops)::BIGINT AS flops
+        sum(COLUMNS([
+            'calls', 'cpu_total_ns', 'cpu_self_ns', 'device_total_ns',
+            'device_self_ns', 'cpu_memory_bytes', 'self_cpu_memory_bytes',
+            'device_memory_bytes', 'self_device_memory_bytes', 'flops'
+        ]))::BIGINT
     FROM torch_calls
     WHERE run_id = run
     GROUP BY ALL;

@@ -53,16 +53,11 @@ CREATE MACRO key_averages_by_stack(run, n) AS TABLE
         coalesce(stacks.stack, []) AS stack,
         torch_calls.is_on_device,
         torch_calls.is_annotation,
-        sum(torch_calls.calls)::BIGINT AS calls,
-        sum(torch_calls.cpu_total_ns)::BIGINT AS cpu_total_ns,
-        sum(torch_calls.cpu_self_ns)::BIGINT AS cpu_self_ns,
-        sum(torch_calls.device_total_ns)::BIGINT AS device_total_ns,
-        sum(torch_calls.device_self_ns)::BIGINT AS device_self_ns,
-        sum(torch_calls.cpu_memory_bytes)::BIGINT AS cpu_memory_bytes,
-        sum(torch_calls.self_cpu_memory_bytes)::BIGINT AS self_cpu_memory_bytes,
-        sum(torch_calls.device_memory_bytes)::BIGINT AS device_memory_bytes,
-        sum(torch_calls.self_device_memory_bytes)::BIGINT AS self_device_memory_bytes,
-        sum(torch_calls.flops)::BIGINT AS flops
+        sum(COLUMNS([
+            'calls', 'cpu_total_ns', 'cpu_self_ns', 'device_total_ns',
+            'device_self_ns', 'cpu_memory_bytes', 'self_cpu_memory_bytes',
+            'device_memory_bytes', 'self_device_memory_bytes', 'flops'
+        ]))::BIGINT
     FROM torch_calls
     LEFT JOIN stacks ON torch_calls.counted_path_id = stacks.path_id
     WHERE torch_calls.run_id = run

@@ -86,16 +86,11 @@ medians AS (
         device_id,
         if(any_value(step) IS NULL, NULL, any_value(source_id)) AS source_id,
         any_value(step) AS step,
-        sum(range_ns)::BIGINT AS range_ns,
-        sum(exposed_communication_ns)::BIGINT AS exposed_communication_ns,
-        sum(exposed_copy_ns)::BIGINT AS exposed_copy_ns,
-        sum(bubbles)::BIGINT AS bubbles,
-        sum(activities)::BIGINT AS activities,
-        sum(kernels)::BIGINT AS kernels,
-        sum(launches)::BIGINT AS launches,
-        sum(graph_launches)::BIGINT AS graph_launches,
-        sum(launch_call_ns)::BIGINT AS launch_call_ns,
-        sum(short_kernels)::BIGINT AS short_kernels
+        sum(COLUMNS([
+            'range_ns', 'exposed_communication_ns', 'exposed_copy_ns', 'bubbles',
+            'activities', 'kernels', 'launches', 'graph_launches', 'launch_call_ns',
+            'short_kernels'
+        ]))::BIGINT
     FROM step_metrics
     WHERE is_median
     GROUP BY device_id

@@ -45,15 +45,10 @@ counts AS (
         step.run_id,
         step.device_id,
         greatest(count(step.step), 1) AS steps,
-        sum(step.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
-        sum(step.exposed_copy_ns)::BIGINT AS exposed_copy_ns,
-        sum(step.bubbles)::BIGINT AS bubbles,
-        sum(step.activities)::BIGINT AS activities,
-        sum(step.kernels)::BIGINT AS kernels,
-        sum(step.launches)::BIGINT AS launches,
-        sum(step.graph_launches)::BIGINT AS graph_launches,
-        sum(step.launch_call_ns)::BIGINT AS launch_call_ns,
-        sum(step.short_kernels)::BIGINT AS short_kernels
+        sum(COLUMNS([
+            'exposed_communication_ns', 'exposed_copy_ns', 'bubbles', 'activities',
+            'kernels', 'launches', 'graph_launches', 'launch_call_ns', 'short_kernels'
+        ]))::BIGINT
     FROM step_metrics AS step
     GROUP BY ALL
 )

@@ -38,13 +38,10 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
             min(step.step) AS first_step,
             max(step.step) AS last_step,
             bool_and(step.is_median) AS is_median,
-            sum(step.range_ns)::BIGINT AS range_ns,
-            sum(step.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
-            sum(step.exposed_copy_ns)::BIGINT AS exposed_copy_ns,
-            sum(step.bubbles)::BIGINT AS bubbles,
-            sum(step.activities)::BIGINT AS activities,
-            sum(step.kernels)::BIGINT AS kernels,
-            sum(step.launches)::BIGINT AS launches,
+            sum(COLUMNS([
+                'range_ns', 'exposed_communication_ns', 'exposed_copy_ns',
+                'bubbles', 'activities', 'kernels', 'launches'
+            ]))::BIGINT,
             max(step.peak_bytes) AS peak_bytes
         FROM step_metrics AS step
         WHERE step.run_id = run AND in_steps(step.step, from_step, to_step)

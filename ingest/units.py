@@ -117,8 +117,8 @@ def operations(count: float | None) -> str:
     return f"{three_digits(count / PREFIXES[prefix])} {prefix}FLO"
 
 
-def per_step(value: float | None) -> str:
-    """Format a mean number per step: 297, 7.5, 0.17."""
+def mean_count(value: float | None) -> str:
+    """Format a count, or a mean of counts: 132,104, 7.5, 0.17."""
     if not _is_known(value):
         return UNKNOWN
     decimals = 0 if value == round(value) or abs(value) >= 100 else 1 if abs(value) >= 1 else 2

@@ -18,14 +18,14 @@ NO_DIFFERENCE = "no difference"
 DEVICE = {
     "wall": ("Wall time", HELP["wall"]),
     "busy": ("Device busy", HELP["busy"]),
-    "bubble": ("Idle", HELP["idle"]),
+    "idle": ("Idle", HELP["idle"]),
     "kernels": ("Kernels", HELP["kernels"]),
     "launches": ("Launches", HELP["launches"]),
 }
 HOST = {
     "wall": ("Wall time", HELP["wall"]),
     "busy": ("Host busy", HELP["host_busy"]),
-    "bubble": ("Idle", HELP["host_idle"]),
+    "idle": ("Idle", HELP["host_idle"]),
     "activities": ("Operators", HELP["operators"]),
 }
 
@@ -123,7 +123,7 @@ def _metrics(pair: Pair, frame: pd.DataFrame, labels: dict[str, tuple[str, str]]
             row = frame.loc[metric]
             if formatting.missing(row["base"]) and formatting.missing(row["other"]):
                 continue
-            written = formatting.duration if row["unit"] == "ns" else formatting.per_step
+            written = formatting.duration if row["unit"] == "ns" else formatting.mean_count
             change = formatting.change(row["change"], written)
             if not formatting.missing(row["percent"]):
                 change += f" ({formatting.percent_change(row['percent'])})"

@@ -63,7 +63,7 @@ def _summary(row: pd.Series) -> str:
     """Return a text about the row's times, calls, kernels, launches and evidence."""
     times = f"{formatting.duration(row['base_ns'])} → {formatting.duration(row['other_ns'])}"
     parts = [f"**{times}** ({formatting.change(row['change_ns'])})"]
-    calls = [formatting.per_step(row[f"{side}_calls"]) for side in (BASE, OTHER)]
+    calls = [formatting.mean_count(row[f"{side}_calls"]) for side in (BASE, OTHER)]
     parts.append(f"calls {calls[0]} → {calls[1]}")
     for what in ("kernels", "launches"):
         if not formatting.missing(row[f"base_{what}"]) or not formatting.missing(
@@ -71,7 +71,7 @@ def _summary(row: pd.Series) -> str:
         ):
             saved = row[f"{what}_saved"]
             word = "fewer" if saved >= 0 else "more"
-            parts.append(f"{formatting.per_step(abs(saved))} {word} {what}")
+            parts.append(f"{formatting.mean_count(abs(saved))} {word} {what}")
     evidence = EVIDENCE.get(str(row["evidence"]), str(row["evidence"]))
     return f"{' · '.join(parts)}.  \n{evidence}"
 

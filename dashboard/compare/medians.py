@@ -13,7 +13,7 @@ from dashboard.query import Query, select
 
 TOO_FEW = "too few runs"
 ROUNDING = 1e-9  # fraction of the wall time up to which a difference is rounding
-SHOWN = {"wall": "wall_ns", "busy": "busy_ns", "bubble": "idle_ns"}  # metric → column
+SHOWN = {"wall": "wall_ns", "busy": "busy_ns", "idle": "idle_ns"}  # metric → column
 
 
 def metrics(pair: Pair) -> pd.DataFrame:

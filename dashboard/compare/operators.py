@@ -131,7 +131,7 @@ def _written(frame: pd.DataFrame) -> pd.DataFrame:
             continue
         if what != "calls" and sides[0].equals(sides[1]):
             continue
-        base, other = (side.map(formatting.per_step) for side in sides)
+        base, other = (side.map(formatting.mean_count) for side in sides)
         shown[f"{what}_from_to"] = op_rows.from_to(base, other)
     return shown[
         [column for column in COLUMNS if column in shown and not shown[column].isna().all()]

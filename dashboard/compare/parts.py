@@ -8,7 +8,7 @@ from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import colours, formatting, tables
 from dashboard.widgets import menu
 
-WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.per_step}
+WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.mean_count}
 SIDES = {"base": "from", "other": "to"}
 
 

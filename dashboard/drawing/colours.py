@@ -149,8 +149,8 @@ def between(first: str, second: str, share: float) -> str:
 
 
 def part_of(metric: str) -> str:
-    """Return the part of a metric of `run_diff`: `host` for `bubble_host`."""
-    return metric.removeprefix("bubble_")
+    """Return the part of a metric of `run_diff`: `host` for `idle_host`."""
+    return metric.removeprefix("idle_")
 
 
 def order(parts: set[str]) -> list[str]:

@@ -10,27 +10,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+import ingest
 from dashboard import data
 from dashboard.drawing import component, formatting
 
-COUNTS = {
-    *("calls", "activities", "bubbles", "events", "complete_events", "sources", "problems"),
-    *("ranks", "devices", "registers", "allocations", "segments", "actions", "alloc_ordinal"),
-    *("gaps", "launches", "short_launches", "long_calls", "long_delays", "max_length", "copies"),
-    *("graph_breaks", "break_even_images", "operators", "occurrences"),
-    *("boxes", "oprs", "recompiles", "free_ordinal", "base_allocations", "other_allocations"),
-}
-RATES = {"calls_per_step", "base_calls", "other_calls", "base_kernels", "other_kernels"}
-RATES |= {"kernels_saved", "base_launches", "other_launches", "launches_saved", "mean_length"}
-CHANGES: dict[str, Callable[[Any], str]] = {
-    "change_ns": formatting.change,
-    "change_percent": formatting.percent_change,
-    "change_bytes": partial(formatting.change, written=formatting.size),
-}
-UNITS = {
-    "computation_flo": formatting.operations,
-    "flo_per_s": formatting.operations_per_second,
-    "bytes_per_s": formatting.size_per_second,
+WRITTEN: dict[str, Callable[[Any], str]] = {
+    "moment": formatting.moment,
+    "ns": formatting.duration,
+    "bytes": formatting.size,
+    "percent": formatting.percent,
+    "count": formatting.mean_count,
+    "GB/s": formatting.rate,
+    "bytes/s": formatting.size_per_second,
+    "FLO": formatting.operations,
+    "FLO/s": formatting.operations_per_second,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 MAX_CELL_LENGTH = 4_000  # maximum characters of a cell on the page; downloads have the full text
@@ -64,27 +57,15 @@ LABELS = {
 
 def unit_of(column: str) -> Callable[[Any], str] | None:
     """Return the function that formats a column's values, by its name, or None."""
-    if column.endswith("_at"):
-        return formatting.moment
-    if column in CHANGES:
-        return CHANGES[column]
-    if column.endswith("_ns"):
-        return formatting.duration
-    if column == "bytes" or column.endswith("_bytes"):
-        return formatting.size
-    if column.endswith("percent"):
-        return formatting.percent
-    if column.endswith("gb_per_s"):
-        return formatting.rate
-    if column in UNITS:
-        return UNITS[column]
-    if column in COUNTS:
-        return formatting.count
-    if column in RATES:
-        return formatting.per_step
     if column.endswith("_from_to"):
         return str
-    return None
+    if column == "change_percent":
+        return formatting.percent_change
+    unit = ingest.column_unit(column)
+    written = WRITTEN[unit] if unit else None
+    if written and column.startswith("change_"):
+        return partial(formatting.change, written=written)
+    return written
 
 
 def label(column: str) -> str:

@@ -20,7 +20,7 @@ CHANGE = (
     "itself is nearer to the later median, and the run before it nearer to the earlier one. This "
     "takes at least three earlier runs and one later run."
 )
-LABELS = {"wall": "wall time", "bubble": "idle time", "peak": "peak memory"}
+LABELS = {"wall": "wall time", "idle": "idle time", "peak": "peak memory"}
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class ChartStyle:
 
 def label(metric: str) -> str:
     """Return a metric's name for headings."""
-    if metric.startswith("bubble_"):
-        return colours.label(metric.removeprefix("bubble_"))
+    if metric.startswith("idle_"):
+        return colours.label(colours.part_of(metric))
     return LABELS.get(metric, metric.replace("_", " "))
 
 

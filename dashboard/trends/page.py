@@ -11,7 +11,7 @@ from dashboard.trends.chart import formatted, label
 from dashboard.widgets import median_step, menu, run_picker
 from dashboard.widgets.view import View
 
-FIRST_METRICS = ["wall", "busy", "bubble"]
+FIRST_METRICS = ["wall", "busy", "idle"]
 MAX_METRICS = 6
 MAX_POINTS = 4_000  # in all charts together; a browser draws this number without delay
 AT = "at"  # URL parameter: the run of the clicked point

@@ -59,7 +59,7 @@ def diff(
 
     A condition is a metric, > or <, and a bound. A bound with a sign limits
     the change: busy>+5%, wall>+2ms, launches>+0, peak>+100MiB, compute<-1%.
-    A bound without a sign limits the value of OTHER: bubble_host>10ms,
+    A bound without a sign limits the value of OTHER: idle_host>10ms,
     recompiles>0. Units are %, ns, us, ms, s, B, KiB, MiB and GiB. Metrics are
     those of the macro run_diff. A metric that is unknown on a side is an
     error, because the condition cannot be judged.

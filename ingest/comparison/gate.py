@@ -58,7 +58,7 @@ def parse(text: str, metrics: Iterable[Metric]) -> Condition:
     units = {metric.name: metric.unit for metric in metrics}
     if not (match := FORM.fullmatch(text)):
         raise ValueError(
-            f"{text}: not a condition; write it like busy>+5%, wall>+2ms or bubble_host>10ms"
+            f"{text}: not a condition; write it like busy>+5%, wall>+2ms or idle_host>10ms"
         )
     name, relation, sign, number, unit = match.groups()
     name = RENAMED.get(name, name)

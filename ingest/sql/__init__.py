@@ -8,10 +8,11 @@
     <topic>/queries/       statements with parameters that Python runs
 
 A file defines one object and is named after it. `glossary.txt` describes the columns that several
-relations share. `order.py` derives the order in which to create the objects from what each of them
-reads.
+relations share, and lists those that hold counts. `order.py` derives the order in which to create
+the objects from what each of them reads.
 """
 
+from ingest.sql.column_units import column_unit
 from ingest.sql.headers import Documentation, Filling
 from ingest.sql.inline import index_version, indexed_rows, no_rows
 from ingest.sql.keys import Reference, key_references
@@ -55,6 +56,7 @@ __all__ = [
     "SqlFile",
     "Topic",
     "added_columns",
+    "column_unit",
     "definitions_of_run",
     "digest",
     "files",

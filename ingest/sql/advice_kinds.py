@@ -67,8 +67,7 @@ def expanded(body: str) -> str:
 def _facts() -> str:
     """Return the query for the facts of all kinds."""
     return "\nUNION ALL BY NAME\n".join(
-        f"SELECT {literal(kind)} AS kind, COLUMNS(LAMBDA name: name <> 'kind')"
-        f" FROM (\n{query}\n)"
+        f"SELECT {literal(kind)} AS kind, COLUMNS(LAMBDA name: name <> 'kind') FROM (\n{query}\n)"
         for kind, (_, query) in _kinds().items()
         if query
     )

@@ -1,4 +1,7 @@
-"""The header comments of the SQL files, and the glossary of the columns that relations share."""
+"""The header comments of the SQL files, and the glossary of the columns that relations share.
+
+The glossary lists the columns that hold counts. The names of other columns with units say the unit.
+"""
 
 import re
 from dataclasses import dataclass
@@ -100,11 +103,19 @@ def header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
 
 
 @cache
+def counts() -> frozenset[str]:
+    """Return the columns that hold counts, in any relation or query."""
+    listed, _ = GLOSSARY.read_text(encoding="utf-8").split("\n\n")
+    return frozenset(re.findall(r"\w+", listed.removeprefix("Counts:")))
+
+
+@cache
 def glossary() -> dict[str, str]:
     """Return the meanings of the columns that relations share, by name."""
     meanings: dict[str, str] = {}
     column = ""
-    for line in GLOSSARY.read_text(encoding="utf-8").splitlines():
+    _, described = GLOSSARY.read_text(encoding="utf-8").split("\n\n")
+    for line in described.splitlines():
         if match := COLUMN_LINE.match(line):
             column = match[1]
             meanings[column] = match[2]

@@ -55,7 +55,7 @@ COMPILED_STEP = 800
 # the steps, up to the start of the second step. Compiled: kernels of 194 µs, a bubble of 50 µs
 # before the first one, and 556 µs of the bubble of 606 µs between the steps.
 PARTS = {
-    "bubble_host": (800_000, 606_000),
+    "idle_host": (800_000, 606_000),
     "compute": (200_000, 194_000),
 }
 WALL = (1_000_000, 800_000)

@@ -95,7 +95,7 @@ def test_a_new_cause_is_shown_in_tables_diffs_and_pages(logging, traces: Traces,
     assert parts == [(50_000 + 280_000 + 520_000,)]
     by_metric = {metric: change for metric, change, is_part in changes if is_part}
     [wall] = (change for metric, change, _ in changes if metric == "wall")
-    assert set(by_metric) == {"bubble_logging"}
+    assert set(by_metric) == {"idle_logging"}
     assert sum(by_metric.values()) == wall
     assert wrong_sums == []
     page = app(traces.store.path, "bubbles", run=runs[0], cause="logging")

@@ -16,7 +16,7 @@ def test_a_time_that_rounds_up_to_the_next_unit_is_written_in_it(ns: float, writ
 
 @pytest.mark.parametrize("value", [None, float("nan"), pd.NA])
 def test_an_unknown_value_is_a_dash_in_every_unit(value: float | None) -> None:
-    for write in (units.duration, units.size, units.percent, units.count, units.per_step):
+    for write in (units.duration, units.size, units.percent, units.count, units.mean_count):
         assert write(value) == units.UNKNOWN
     for unit in ("ns", "bytes", "count"):
         assert units.amount(value, unit) == units.UNKNOWN

@@ -105,7 +105,7 @@ def test_the_answer_comes_first(page, rows_of, compared_run, base, other):
     runs = [compared_run(base), compared_run(other)]
     metrics = rows_of("SELECT * FROM run_diff($1, $2)", runs).set_index("metric")
     shown = page(base, other)
-    for label, name in (("Wall time", "wall"), ("Idle", "bubble")):
+    for label, name in (("Wall time", "wall"), ("Idle", "idle")):
         (metric,) = (metric for metric in shown.metric if metric.label == label)
         row = metrics.loc[name]
         times = [formatting.duration(row[side]) for side in ("base", "other")]

@@ -161,7 +161,7 @@ def test_the_x_axis_is_the_run_number_or_time(app, series):
 
 
 def test_a_log_scale_counts_the_values_that_it_cannot_show(app, series):
-    page = app(series.store.path, "trends", metric=["wall", "bubble"], model="flux", log="true")
+    page = app(series.store.path, "trends", metric=["wall", "idle"], model="flux", log="true")
     (wall,) = series_charts(page)
     assert wall["y"]["isLog"]
     # The operators fill each step.
@@ -191,9 +191,9 @@ def test_filters_are_in_the_address(app, series):
 
 
 def test_each_metric_has_a_chart(app, series):
-    page = app(series.store.path, "trends", metric=["wall", "busy", "bubble"])
+    page = app(series.store.path, "trends", metric=["wall", "busy", "idle"])
     assert [len(chart["runs"]) for chart in series_charts(page)] == [9, 9, 9]
-    assert page.multiselect(key="metric").value == ["wall", "busy", "bubble"]
+    assert page.multiselect(key="metric").value == ["wall", "busy", "idle"]
 
 
 def test_a_run_is_compared_with_the_previous_one(app, series, run_named):
@@ -266,7 +266,7 @@ def test_charts_are_wide_enough_to_read(
     tab: Page, series: Traces, serve: Callable[[Path], str]
 ) -> None:
     tab.goto(
-        f"{serve(series.store.path)}/trends?metric=wall&metric=busy&metric=bubble&all_models=true"
+        f"{serve(series.store.path)}/trends?metric=wall&metric=busy&metric=idle&all_models=true"
     )
     charts = tab.locator(".series svg")
     expect(charts).to_have_count(3)

@@ -126,10 +126,10 @@ def test_a_pair_with_a_known_answer(diff: Diff) -> None:
     assert head[3] == "OTHER: half of the steps take 800 µs to 800 µs"
     rows = result.rows
     assert rows["wall"] == ["1.00 ms", "800 µs", "-200 µs", "-20.0"]
-    assert rows["bubble_host"] == ["800 µs", "606 µs", "-194 µs", "-24.2"]
+    assert rows["idle_host"] == ["800 µs", "606 µs", "-194 µs", "-24.2"]
     assert rows["compute"] == ["200 µs", "194 µs", "-6.00 µs", "-3.0"]
     assert rows["launches"] == ["6", "4", "-2", "-33.3"]
-    assert "bubble_sync" not in rows  # 0 on both sides
+    assert "idle_sync" not in rows  # 0 on both sides
     assert "steps" not in rows  # no change
     assert rows["aten::sum"][:6] == ["slower", "20.0 µs", "30.0 µs", "+10.0 µs", "+50.0", "1"]
     assert rows[diff_traces.FUSED][:6] == [
@@ -254,10 +254,10 @@ CONDITIONS = {
         ("launches<-1", HOLDS, "launches is 4, 2 less than 6: less than -1"),
         ("launches<-2", FINE, ""),
         ("launches>+0", FINE, ""),
-        ("bubble_host>0.3ms", HOLDS, "bubble_host is 606 µs: more than 0.3 ms"),
-        ("bubble_host>606us", FINE, ""),
-        ("bubble_host<1s", HOLDS, "bubble_host is 606 µs: less than 1 s"),
-        ("bubble_sync>+5%", FINE, ""),  # 0 on both sides
+        ("idle_host>0.3ms", HOLDS, "idle_host is 606 µs: more than 0.3 ms"),
+        ("idle_host>606us", FINE, ""),
+        ("idle_host<1s", HOLDS, "idle_host is 606 µs: less than 1 s"),
+        ("idle_sync>+5%", FINE, ""),  # 0 on both sides
         ("wall>-25%", HOLDS, "20.0 % less than 1.00 ms: more than -25 %"),
         ("wall>-20%", FINE, ""),
         # an unknown metric cannot pass
@@ -363,13 +363,13 @@ def test_every_condition_is_judged(diff: Diff) -> None:
     [
         (
             "busy",
-            "busy: not a condition; write it like busy>+5%, wall>+2ms or bubble_host>10ms",
+            "busy: not a condition; write it like busy>+5%, wall>+2ms or idle_host>10ms",
         ),
         ("busy>", "not a condition"),
         ("busy=5ms", "not a condition"),
         ("busy>+5%%", "not a condition"),
         ("busy>five", "not a condition"),
-        ("speed>+5%", "no metric speed; the metrics are wall, bubble_host,"),
+        ("speed>+5%", "no metric speed; the metrics are wall, idle_host,"),
         ("busy>5%", "a percentage needs a sign, as in +5%"),
         ("busy>+5", "the bound must be a time in ns, us, µs, ms, s"),
         ("busy>+5MiB", "the bound must be a time"),

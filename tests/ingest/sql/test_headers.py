@@ -8,6 +8,7 @@ import pytest
 import ingest
 from ingest import connect, sql
 from ingest.sql import headers
+from ingest.sql.column_units import SUFFIXES
 from tests.samples import COMPILED, SNAPSHOTS, Samples
 
 
@@ -46,6 +47,28 @@ def test_the_glossary_describes_the_columns_that_relations_share() -> None:
     described = [file.documentation.columns for file in sql.files().values()]
     for column, meaning in headers.glossary().items():
         assert sum(columns.get(column) == meaning for columns in described) > 1, column
+
+
+def test_counts_are_columns_without_another_unit() -> None:
+    columns = {name for file in sql.files().values() for name in file.documentation.columns}
+    assert headers.counts() <= columns
+    assert {name for name in headers.counts() if name.endswith(tuple(SUFFIXES))} == set()
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        *(
+            ("idle_ns", "ns"),
+            ("bytes", "bytes"),
+            ("bytes_per_s", "bytes/s"),
+            ("percent", "percent"),
+        ),
+        *(("kernels", "count"), ("rank", None), ("event_id", None)),
+    ],
+)
+def test_a_column_has_the_unit_of_its_name(column: str, unit: str | None) -> None:
+    assert ingest.column_unit(column) == unit
 
 
 def test_a_header_does_not_repeat_the_glossary() -> None:

@@ -26,7 +26,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
                 { 'metric': 'wall', 'unit': 'ns', 'value': found.wall_ns },
                 { 'metric': 'range', 'unit': 'ns', 'value': found.range_ns },
                 { 'metric': 'busy', 'unit': 'ns', 'value': found.busy_ns },
-                { 'metric': 'bubble', 'unit': 'ns', 'value': found.idle_ns },
+                { 'metric': 'idle', 'unit': 'ns', 'value': found.idle_ns },
                 {
                     'metric': 'exposed_communication',
                     'unit': 'ns',
@@ -68,7 +68,7 @@ CREATE MACRO step_diff(base, other, nth_step, rank := NULL) AS TABLE
         UNION ALL
         SELECT
             sides.side,
-            if(part.is_idle, 'bubble_', '') || part.part AS metric,
+            metric_of_part(part.part, part.is_idle) AS metric,
             'ns' AS unit,
             part.ns AS value,
             part.ordinal,

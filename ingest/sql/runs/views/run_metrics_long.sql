@@ -5,8 +5,8 @@
 -- run_id, rank, device
 -- is_slowest  whether the device has the longest wall time of the run
 -- is_slowest_of_rank
--- metric      `bubble` for `idle_ns`, `bubble_` and a cause of idle time, the name of another part,
---             or the name of a column of `run_metrics` without its unit
+-- metric      name of a column of `run_metrics` without its unit; `idle_` and a cause of idle time; or
+--             another part
 -- unit
 -- value       value of the metric; negative for an overlap; null if not known
 -- is_part     whether the metric is one of the parts that add up to metric `wall`
@@ -24,31 +24,7 @@ listed AS (
         -- `run_parts` below. The median step has no fill. Each list is a constant, which DuckDB
         -- evaluates once.
         || if(
-            metrics.measure = 'device',
-            [
-                if(
-                    rule.is_of_device,
-                    NULL,
-                    {
-                        'metric': if(rule.is_idle, 'bubble_', '') || rule.part,
-                        'unit': 'ns',
-                        'value': NULL,
-                        'is_part': TRUE
-                    }
-                ) FOR rule IN step_part_rules() IF rule.is_idle IS NOT NULL
-            ],
-            [
-                if(
-                    rule.is_of_host,
-                    NULL,
-                    {
-                        'metric': if(rule.is_idle, 'bubble_', '') || rule.part,
-                        'unit': 'ns',
-                        'value': NULL,
-                        'is_part': TRUE
-                    }
-                ) FOR rule IN step_part_rules() IF rule.is_idle IS NOT NULL
-            ]
+            metrics.measure = 'device', absent_parts('is_of_device'), absent_parts('is_of_host')
         )
         || [
             { 'metric': 'range', 'unit': 'ns', 'value': metrics.range_ns },
@@ -56,7 +32,7 @@ listed AS (
             { 'metric': 'min_wall', 'unit': 'ns', 'value': metrics.min_wall_ns },
             { 'metric': 'max_wall', 'unit': 'ns', 'value': metrics.max_wall_ns },
             { 'metric': 'busy', 'unit': 'ns', 'value': metrics.busy_ns },
-            { 'metric': 'bubble', 'unit': 'ns', 'value': metrics.idle_ns },
+            { 'metric': 'idle', 'unit': 'ns', 'value': metrics.idle_ns },
             {
                 'metric': 'exposed_communication',
                 'unit': 'ns',
@@ -113,7 +89,7 @@ SELECT
     device,
     is_slowest,
     is_slowest_of_rank,
-    if(is_idle, 'bubble_', '') || part AS metric,
+    metric_of_part(part, is_idle) AS metric,
     'ns' AS unit,
     ns AS value,
     TRUE AS is_part,

@@ -259,9 +259,9 @@ def _host(events: list[Event], steps: list[Interval], without_steps: bool) -> di
         "wall_ns": window[1] - window[0],
         "busy_ns": length(busy, window),
         "idle_ns": window[1] - window[0] - length(busy, window),
-        "bubble_host_ns": window[1] - window[0] - length(everything, window),
-        "bubble_dataloader_ns": length(loading, window) - length(busy, window),
-        "bubble_compile_ns": length(everything, window) - length(loading, window),
+        "idle_host_ns": window[1] - window[0] - length(everything, window),
+        "idle_dataloader_ns": length(loading, window) - length(busy, window),
+        "idle_compile_ns": length(everything, window) - length(loading, window),
         "compute_ns": length(spans["work"], window),
         "compiled_code_ns": length(busy, window) - length(work, window),
         "overlap_ns": length(spans["work"], window) - length(work, window),
@@ -270,7 +270,7 @@ def _host(events: list[Event], steps: list[Interval], without_steps: bool) -> di
         "launches": None,
         "communication_ns": None,
         "copy_ns": None,
-        "bubble_sync_ns": None,
+        "idle_sync_ns": None,
     }
 
 

@@ -40,11 +40,11 @@ def rows(connection: duckdb.DuckDBPyConnection | Relations, query: str) -> list[
 def with_causes(
     rows: list[dict[str, Any]], parts: list[dict[str, Any]], ns: str
 ) -> list[dict[str, Any]]:
-    """Add the idle time of the row's device by cause, such as `bubble_host_ns`, to each row."""
+    """Add the idle time of the row's device by cause, such as `idle_host_ns`, to each row."""
     return [
         row
         | {
-            f"bubble_{part['part']}_ns": part[ns]
+            f"idle_{part['part']}_ns": part[ns]
             for part in parts
             if part["is_idle"]
             and all(part[key] == row[key] for key in ("run_id", "rank", "device"))
@@ -57,7 +57,9 @@ def adds_up(metrics: dict[str, Any]) -> None:
     """Check the sums that hold in every row, both of totals and of metrics per step."""
     f = {name: value or 0 for name, value in metrics.items()}
     assert f["wall_ns"] == f.get("fill_ns", 0) + f["busy_ns"] + f["idle_ns"]
-    assert f["idle_ns"] == sum(f[name] for name in f if name.startswith("bubble_"))
+    assert f["idle_ns"] == sum(
+        f[name] for name in f if name.startswith("idle_") and name != "idle_ns"
+    )
     summed = f["compute_ns"] + f["communication_ns"] + f["copy_ns"] + f["compiled_code_ns"]
     assert f["busy_ns"] == summed - f["overlap_ns"]
     assert min(f.get(name, 0) for name in ("fill_ns", "idle_ns", "overlap_ns")) >= 0
@@ -94,7 +96,7 @@ def test_run_diff_matches_differences_calculated_by_hand() -> None:
     assert parts == diff_traces.PARTS
     assert (found["wall"]["base"], found["wall"]["other"]) == diff_traces.WALL
     assert found["wall"]["percent"] == -20
-    assert found["bubble_host"]["change"] == -194_000
+    assert found["idle_host"]["change"] == -194_000
     assert found["compute"]["change"] == -6_000
     for name, metrics in diff_traces.COUNTS.items():
         assert (found[name]["base"], found[name]["other"]) == metrics
@@ -138,7 +140,7 @@ def test_ranks_of_a_run(pair: duckdb.DuckDBPyConnection, sample_store: Path) -> 
                 alone, f"FROM run_metrics WHERE starts_with(run_id, 'two_rank_rank{rank}')"
             )
             assert found["wall"]["base_rank"] == found["wall"]["other_rank"] == rank
-            for metric, column in (("wall", "wall_ns"), ("busy", "busy_ns"), ("bubble", "idle_ns")):
+            for metric, column in (("wall", "wall_ns"), ("busy", "busy_ns"), ("idle", "idle_ns")):
                 assert found[metric]["base"] == single[column]
             assert found["communication"]["base"] == single["communication_ns"]
     nothing = differences_of_no_rank(pair)

@@ -58,7 +58,7 @@ def test_each_metric_has_its_own_change_points(series: Relations) -> None:
     found = query_rows(series, "SELECT metric, name FROM trend WHERE is_change_point")
     changed = {metric for metric, name in found}
     assert {name for _, name in found} == {"run06"}
-    assert {"wall", "kernels", "launches", "bubble_host"} <= changed
+    assert {"wall", "kernels", "launches", "idle_host"} <= changed
     assert not {"steps", "compute", "busy"} & changed  # 200 to 194 µs is only 3 %
 
 

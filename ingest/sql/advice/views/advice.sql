@@ -13,9 +13,7 @@
 -- kind        kind of advice, as in `advice_kinds`
 -- bound_ns    upper bound of the time that the advice can save in the median step, ns
 -- idle_ns     idle time in the bound, which no other advice counts, ns
--- gain_ns     how much earlier the work would end if such work or waits on the critical path took
---             no time, ns (`critical_path_gains`); null if the path has none
--- is_reachable
+-- gain_ns, is_reachable
 -- percent     bound in percent of the wall time of the median step, 0 to 100
 -- finding     the finding, as a sentence
 -- remedy

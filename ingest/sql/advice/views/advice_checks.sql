@@ -13,9 +13,7 @@
 -- bound_ns    upper bound of the time that the advice can save in the median step, ns; null if
 --             unknown
 -- idle_ns     idle time in the bound, which no other kind counts, ns
--- gain_ns     how much earlier the work would end if such work or waits on the critical path took
---             no time, ns (`critical_path_gains`); null if the path has none
--- is_reachable, is_advice
+-- gain_ns, is_reachable, is_advice
 -- wall_ns     wall time of the median step, ns
 -- percent     bound in percent of the wall time, 0 to 100
 -- finding, remedy

@@ -4,13 +4,11 @@
 -- steps, and `steps_name`, the name of the steps in texts.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
--- run_id, device_id, rank, device
--- is_slowest    whether this device has the longest median step of the run
+-- run_id, device_id, rank, device, is_slowest
 -- kind          kind of advice, as in `advice_kinds`
 -- bound_ns
 -- idle_ns       idle time in the bound, which no other kind counts, ns
--- gain_ns       how much earlier the work would end if such work or waits on the critical path took
---               no time, ns (`critical_path_gains`); null if the path has none
+-- gain_ns
 -- is_reachable  whether the bound can be reached, as in `advice_checks`
 -- is_advice
 -- wall_ns       wall time of the chosen steps, ns

@@ -4,21 +4,17 @@
 -- the whole measured time. For the median step, the rows are those of `advice_checks`.
 -- One row: a kind of advice, for a device of a rank; without a device, for a rank's host.
 --
--- device_id, rank, device
--- is_slowest  whether this device has the longest median step of the run
--- kind        kind of advice, as in `advice_kinds`
+-- device_id, rank, device, is_slowest
+-- kind     kind of advice, as in `advice_kinds`
 -- bound_ns
--- idle_ns     idle time in the bound, which no other kind counts, ns
--- gain_ns     how much earlier the work would end if such work or waits on the critical path took
---             no time, ns (`critical_path_gains`); null if the path has none
--- is_reachable, is_advice
--- wall_ns     wall time of the chosen steps, ns
--- percent     bound in percent of the wall time, 0 to 100
+-- idle_ns  idle time in the bound, which no other kind counts, ns
+-- gain_ns, is_reachable, is_advice
+-- wall_ns  wall time of the chosen steps, ns
+-- percent  bound in percent of the wall time, 0 to 100
 -- finding, remedy
--- cause       cause of the bubbles that the advice is about, as in `bubbles`; null for other advice
--- kernel      kernel with the largest share of the time; null if the advice is not about kernels
--- op          operator with the largest share of the time; null if the advice is not about
---             operators
+-- cause    cause of the bubbles that the advice is about, as in `bubbles`; null for other advice
+-- kernel   kernel with the largest share of the time; null if the advice is not about kernels
+-- op       operator with the largest share of the time; null if the advice is not about operators
 -- unknown_reason
 CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH

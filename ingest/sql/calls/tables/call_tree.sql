@@ -3,9 +3,7 @@
 -- One row: all calls with the same name, input shapes and callers, on one thread in one step, that
 -- torch counts in the same call.
 --
--- run_id, source_id, rank
--- pid                    process
--- tid                    thread
+-- run_id, source_id, rank, pid, tid
 -- step                   innermost step that contains the start of the calls (`steps.step`); null
 --                        outside steps
 -- path_id                identifies the call and its callers by name; the same number in all runs;
@@ -25,7 +23,7 @@
 -- name                   name as in torch's tables: `ProfilerStep*` for every step, and operators
 --                        without their overload
 -- input_dims             shapes of an operator's inputs, as recorded (JSON); null if not recorded
--- calls                  number of calls
+-- calls
 -- total_ns               sum of the durations of the calls, ns
 -- self_ns                `total_ns` without the calls directly inside, ns
 -- device_ns              time of the device activities that the calls launched, ns; null without a

@@ -5,12 +5,10 @@
 -- run_id
 -- module_id  identifies the module and those around it by name (`call_tree.module_id`); the same
 --            number in all runs
--- parent_id  the module directly around it (`module_tree.module_id`); null for outermost modules
--- module     path of the module: the names of the modules around it and its own, outermost first,
---            joined by `/`
+-- parent_id, module
 -- name       name of the module: its class and torch's number for it
 -- class      class of the module
--- depth      number of modules around it
+-- depth
 -- around     `module_id` of each module around it and its own, outermost first
 WITH RECURSIVE
 frames AS (

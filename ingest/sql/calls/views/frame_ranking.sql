@@ -3,7 +3,7 @@
 --
 -- run_id, rank
 -- name       name of the frame: `file(line): function`, or `nn.Module: name`
--- calls      number of calls
+-- calls
 -- total_ns   host time in the frame, ns
 -- self_ns    host time in the frame but in no frame or operator inside it, ns
 -- device_ns  time of the device activities launched in it, ns; null without a device

@@ -5,13 +5,10 @@
 -- step       innermost step that contains the start of the calls in it (`steps.step`); null outside
 --            steps
 -- module_id  identifies the module and those around it by name (`module_tree.module_id`)
--- parent_id  the module directly around it (`module_tree.module_id`); null for outermost modules
--- module     path of the module: the names of the modules around it and its own, outermost first,
---            joined by `/`
+-- parent_id, module
 -- name       name of the module: its class and torch's number for it
 -- class      class of the module
--- depth      number of modules around it
--- calls      number of calls
+-- depth, calls
 -- total_ns   host time in the module, ns
 -- self_ns    host time in the module but in no module inside it, ns
 -- device_ns  time of the device activities launched in it, or recorded in it by a CUDA graph, ns;

@@ -7,7 +7,7 @@
 -- event_id      the activity (`kernels.event_id`)
 -- name          kernel, copy or memset
 -- is_kernel     whether the activity is a kernel, not a copy or memset
--- class         compute, communication or copy
+-- class
 -- start_ns      Unix time at which the activity began, ns
 -- ns            length of the activity within the measured window, ns
 -- launch_id     call that launched the activity (`events.event_id`)

@@ -9,7 +9,7 @@
 --             for work on other threads
 -- phase
 -- start_ns    start, Unix time, ns
--- dur_ns      duration, ns
+-- dur_ns
 -- self_ns     time in which it was the innermost phase, ns; null for work on other threads
 -- depth       number of phases around it; null for work on other threads
 SELECT

@@ -7,12 +7,11 @@
 -- event_id         the activity (`events.event_id`)
 -- name             name of the kernel as recorded, or description of the copy
 -- kind             kernel, memcpy or memset
--- class            compute, communication or copy
--- device_id
+-- class, device_id
 -- device           number of the device; the process id if the trace does not name a device
 -- stream           stream on the device; 0 is a valid stream
 -- start_ns         start, Unix time, ns
--- dur_ns           duration, ns
+-- dur_ns
 -- correlation      number that the activity shares with its launch
 -- launch_id        the launching call (`events.event_id`); null if the trace does not contain it
 -- launch_ns, launch_dur_ns

@@ -7,7 +7,7 @@
 --                `bubbles`
 -- start_ns       Unix time at the start, ns
 -- end_ns         Unix time at the end, ns
--- dur_ns         duration, ns
+-- dur_ns
 -- name           name of the kernel, copy or memset; null for a gap
 -- op             innermost operator around the launch; for a gap, what the host was doing
 -- host_frame     for a gap, the Python frame that the host was in; null for an activity

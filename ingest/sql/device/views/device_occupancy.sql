@@ -3,13 +3,11 @@
 -- do not overlap. Within the recording, they add up to the interval.
 -- One row: a part of one interval.
 --
--- bin
--- start_ns  Unix time at the start of the interval, ns
--- end_ns    Unix time at the end of the interval, ns
--- part      compute; communication, without concurrent compute; copy, without concurrent compute or
---           communication; or the cause of a gap, as in `bubbles`
--- part_ns   time of the part in the interval, ns
--- percent   share of the interval, 0 to 100
+-- bin, start_ns, end_ns
+-- part     compute; communication, without concurrent compute; copy, without concurrent compute or
+--          communication; or the cause of a gap, as in `bubbles`
+-- part_ns  time of the part in the interval, ns
+-- percent  share of the interval, 0 to 100
 CREATE MACRO device_occupancy(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH
     activities AS (

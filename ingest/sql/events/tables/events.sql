@@ -9,7 +9,7 @@
 -- pid        process, or the device
 -- tid        thread, or the stream
 -- start_ns   Unix time of the start, ns
--- dur_ns     duration, ns
+-- dur_ns
 -- depth      number of host events around it on its thread; null on a device
 -- parent_id  innermost event around it on its thread (`events.event_id`)
 -- self_ns    time in which it was the innermost event of its thread, ns; null on a device

@@ -5,8 +5,7 @@
 -- event_id        the operator (`events.event_id`)
 -- category        cpu_op or user_annotation
 -- name            name of the operator or annotation
--- pid             process
--- tid             thread
+-- pid, tid
 -- start_ns        start, Unix time, ns
 -- dur_ns          duration on the host, ns
 -- parent_op_id    the operator or annotation directly around it (`ops.event_id`); null if there is

@@ -3,12 +3,10 @@
 -- of an interval do not overlap. Inside the measured time, they add up to the interval.
 -- One row: a part of one interval.
 --
--- bin
--- start_ns  Unix time at the start of the interval, ns
--- end_ns    Unix time at the end of the interval, ns
--- part      part of the time, as in `host_stretches_between`
--- part_ns   time of the part in the interval, ns
--- percent   share of the interval, 0 to 100
+-- bin, start_ns, end_ns
+-- part     part of the time, as in `host_stretches_between`
+-- part_ns  time of the part in the interval, ns
+-- percent  share of the interval, 0 to 100
 CREATE MACRO host_occupancy(run, of_rank, since_ns, until_ns, bins) AS TABLE
     WITH stretches AS (
         SELECT part, start_ns, end_ns FROM host_stretches_between(run, of_rank, since_ns, until_ns)

@@ -3,12 +3,11 @@
 -- counts only in the measured time of the run, as in `step_parts`.
 -- One row: an interval in which nothing begins or ends.
 --
--- part      compute, while an operator ran; compiled_code, while a compiled graph but no operator
---           ran; otherwise a cause of idle time, as in `parts`
--- is_idle   whether `part` is a cause of idle time
--- start_ns  Unix time at the start of the interval, ns
--- end_ns    Unix time at the end of the interval, ns
--- dur_ns    duration of the interval, ns
+-- part     compute, while an operator ran; compiled_code, while a compiled graph but no operator
+--          ran; otherwise a cause of idle time, as in `parts`
+-- is_idle  whether `part` is a cause of idle time
+-- start_ns, end_ns
+-- dur_ns   duration of the interval, ns
 CREATE MACRO host_stretches_between(run, of_rank, since_ns, until_ns) AS TABLE
     WITH
     work AS (

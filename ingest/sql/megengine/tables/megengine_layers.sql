@@ -5,7 +5,7 @@
 -- ordinal  position of the layer in the operator, from 0
 -- name     name of the layer
 -- time_ms  duration as recorded, ms; null if it is not a number
--- dur_ns   duration, ns
+-- dur_ns
 -- layer    the layer as recorded (JSON)
 WITH layers AS (
     SELECT

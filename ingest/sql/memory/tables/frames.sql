@@ -3,10 +3,9 @@
 --
 -- run_id
 -- frame_id  number of the frame in the run
--- function  name of the function
+-- function
 -- filename  file as recorded, or relative with `--redact-paths`; `??` if it is not known
--- line      line in the file; null if it is not known
--- is_python, is_library
+-- line, is_python, is_library
 -- other     other recorded data, such as the position in an FX graph (JSON)
 SELECT frame_id, function, filename, line, is_python, is_library, other
 FROM code_frames;

@@ -12,7 +12,7 @@
 -- device_type           type of the device that has the memory: cuda, cpu, xpu, …
 -- device                number of that device; null for the CPU
 -- op                    name of the operator or annotation
--- calls                 number of calls
+-- calls
 -- self_bytes            bytes allocated minus bytes freed, excluding operators inside the calls
 -- total_bytes           bytes allocated minus bytes freed, including operators inside the calls
 -- self_allocated_bytes  bytes allocated, excluding operators inside the calls

@@ -1,9 +1,7 @@
 -- Actions of the memory allocators, with the totals after each action.
 -- One row: an action of an allocator, from a snapshot, a trace or a memory timeline.
 --
--- run_id, source_id, rank, device_id
--- device_type        cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
+-- run_id, source_id, rank, device_id, device_type, device
 -- ordinal            number of actions of the device before this one, in the input file
 -- origin             snapshot, trace (the profiler's `[memory]` events) or timeline
 -- time_ns            Unix time, ns; null in snapshots of torch before 2.2, and for the memory that

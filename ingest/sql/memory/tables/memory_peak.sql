@@ -2,8 +2,7 @@
 -- One row: a device in an input file.
 -- Materialised: several relations read it.
 --
--- run_id, source_id, rank, device_id, device_type, device
--- origin                 snapshot, trace or timeline
+-- run_id, source_id, rank, device_id, device_type, device, origin
 -- actions                number of actions of its allocator; 0 if the snapshot has no history
 -- allocations            number of allocations that can be followed; 0 if no addresses were
 --                        recorded

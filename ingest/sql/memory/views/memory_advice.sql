@@ -8,9 +8,7 @@
 -- These kinds are not in `advice/kinds/`, because they are about bytes of a device in a file, not
 -- about the time of steps.
 --
--- run_id, source_id, rank, device_id
--- device_type     cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
+-- run_id, source_id, rank, device_id, device_type, device
 -- kind            fragmentation: free memory between allocations that cannot be released (stranded,
 --                 as in `memory_map`), at the first out-of-memory error, or else at the peak.
 --                 expandable_segments: the same memory, if the snapshot records that expandable

@@ -3,9 +3,7 @@
 -- One row: an owner of memory at one level, on one device in an input file.
 -- Start here: What held memory at the peak?
 --
--- run_id, source_id, rank, device_id
--- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
+-- run_id, source_id, rank, device_id, device_type, device
 -- level        frame (line of the user's code), stack, module, op or category
 -- name         the owner; `(before the trace)` for memory allocated before the trace and freed
 --              during it, `(not freed)` for memory in use during the entire trace without a known

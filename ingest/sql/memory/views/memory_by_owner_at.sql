@@ -3,9 +3,7 @@
 -- use at the moment.
 -- One row: an owner of memory at one level, at a moment.
 --
--- run_id, source_id, rank, device_id
--- device_type  cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
+-- run_id, source_id, rank, device_id, device_type, device
 -- ordinal      the moment (`memory_timeline.ordinal`)
 -- level        frame (line of the user's code), stack, module, op or category
 -- name         the owner; `(before the trace)` for memory allocated before the trace and freed

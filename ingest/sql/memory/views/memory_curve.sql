@@ -6,14 +6,12 @@
 -- One row: a moment of `memory_timeline`.
 --
 -- position
--- bin              number of the bin, from 0
--- ordinal          the moment (`memory_timeline.ordinal`)
--- time_ns          Unix time, ns; null if it was not recorded
--- action           the allocator's action; null at the start
--- used_bytes
--- allocated_bytes  allocated memory after it, bytes
--- reserved_bytes
--- is_highest       whether it is the highest moment of its bin
+-- bin         number of the bin, from 0
+-- ordinal     the moment (`memory_timeline.ordinal`)
+-- time_ns     Unix time, ns; null if it was not recorded
+-- action      the allocator's action; null at the start
+-- used_bytes, allocated_bytes, reserved_bytes
+-- is_highest  whether it is the highest moment of its bin
 CREATE MACRO memory_curve(run, of_source, of_device_id, axis, since, until, bins) AS TABLE
     WITH
     placed AS (

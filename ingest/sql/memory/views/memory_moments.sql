@@ -3,15 +3,10 @@
 -- One row: a moment of `memory_timeline`: the last one up to that time, or else the one before the
 -- device's first action.
 --
--- run_id, source_id, rank, device_id
--- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
--- ordinal          the action (`memory_events.ordinal`); -1 before the first action
--- time_ns          Unix time of the action, ns
--- action, used_bytes
--- allocated_bytes  allocated memory after it, bytes
--- active_bytes, reserved_bytes
--- origin           snapshot, trace or timeline
+-- run_id, source_id, rank, device_id, device_type, device
+-- ordinal  the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns  Unix time of the action, ns
+-- action, used_bytes, allocated_bytes, active_bytes, reserved_bytes, origin
 CREATE MACRO memory_moments(run, t) AS TABLE
     WITH last_up_to AS (
         SELECT source_id, device_id, max(ordinal) AS ordinal

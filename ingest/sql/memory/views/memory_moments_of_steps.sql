@@ -5,15 +5,10 @@
 -- moments to see what held the memory.
 -- One row: a moment of `memory_timeline`.
 --
--- run_id, source_id, rank, device_id
--- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
--- ordinal          the action (`memory_events.ordinal`); -1 before the first action
--- time_ns          Unix time of the action, ns
--- action, used_bytes
--- allocated_bytes  allocated memory after it, bytes
--- active_bytes, reserved_bytes
--- origin           snapshot, trace or timeline
+-- run_id, source_id, rank, device_id, device_type, device
+-- ordinal  the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns  Unix time of the action, ns
+-- action, used_bytes, allocated_bytes, active_bytes, reserved_bytes, origin
 CREATE MACRO memory_moments_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     WITH selected_steps AS (
         SELECT

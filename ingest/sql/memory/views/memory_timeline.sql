@@ -4,15 +4,10 @@
 -- One row: a moment, which is after an action of the device's allocator, or before the first
 -- action.
 --
--- run_id, source_id, rank, device_id
--- device_type      cuda, cpu, xpu, …; `unknown` if a timeline does not record it
--- device
--- ordinal          the action (`memory_events.ordinal`); -1 before the first action
--- time_ns          Unix time, ns; null if it was not recorded
--- action, used_bytes
--- allocated_bytes  allocated memory after it, bytes
--- active_bytes, reserved_bytes
--- origin           snapshot, trace or timeline
+-- run_id, source_id, rank, device_id, device_type, device
+-- ordinal  the action (`memory_events.ordinal`); -1 before the first action
+-- time_ns  Unix time, ns; null if it was not recorded
+-- action, used_bytes, allocated_bytes, active_bytes, reserved_bytes, origin
 SELECT
     run_id,
     source_id,

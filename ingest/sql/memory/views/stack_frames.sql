@@ -4,10 +4,9 @@
 -- run_id
 -- stack_id  the stack (`stacks.stack_id`)
 -- depth     number of calls inside it: 0 for the innermost frame
--- function  name of the function
+-- function
 -- filename  file as recorded
--- line      line in the file; null if it is not known
--- is_python, is_library
+-- line, is_python, is_library
 WITH placed AS (
     SELECT
         run_id,

@@ -1,9 +1,7 @@
 -- The rankings, with the device time of each name divided by class.
 -- One row: a class of a name, or the bubble, on one device of one rank of a run, at one level.
 --
--- run_id
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
--- rank, device
+-- run_id, level, rank, device
 -- name       operator or kernel, or `bubble`, as in `ranking`
 -- class      compute, communication or copy; `bubble` for idle time
 -- calls      number of device activities; for the bubble, of gaps

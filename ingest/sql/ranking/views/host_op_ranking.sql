@@ -3,7 +3,7 @@
 --
 -- run_id, rank
 -- name      name of the operator, or of the graph's calls: `## Call CompiledFxGraph …`
--- calls     number of calls
+-- calls
 -- self_ns   time in the operator but in no operator or annotation inside it, ns; for a graph, this
 --           is its generated code
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice

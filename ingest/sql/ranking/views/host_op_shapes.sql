@@ -4,8 +4,7 @@
 -- run_id, rank
 -- name        name of the operator or graph, as in `host_op_ranking`
 -- input_dims  shapes of the inputs, as recorded (JSON); null if not recorded
--- input_types, shapes
--- calls       number of calls
+-- input_types, shapes, calls
 -- self_ns     time in the operator but in no operator or annotation inside it, ns
 -- total_ns    sum of the durations, ns
 -- percent     share of the operator's self time in the rank, 0 to 100

@@ -6,7 +6,7 @@
 --
 -- run_id, rank
 -- name      name of the operator or graph, as in `host_op_ranking`
--- calls     number of calls
+-- calls
 -- self_ns   time in the operator but in no operator or annotation inside it, ns
 -- total_ns  sum of the durations, ns; an operator that calls itself counts twice
 -- percent   share of the self time of all operators and graphs in the rank, 0 to 100

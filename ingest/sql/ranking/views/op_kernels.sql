@@ -1,12 +1,11 @@
 -- Kernels of each operator, at each level of the rankings.
 -- One row: a kernel name under an operator, on one device of one rank of a run, at one level.
 --
--- run_id
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- run_id, level
 -- name       operator, as in `ranking`
 -- rank, device
 -- kernel     name of the kernel, copy or memset
--- class      compute, communication or copy
+-- class
 -- calls      number of device activities
 -- device_ns  sum of the durations, ns
 -- percent    share of the operator's device time on that device, 0 to 100

@@ -12,7 +12,7 @@
 -- evidence   how a graph's operator `name` is known: names, order or annotation, as in
 --            `kernels.graph_evidence`; null if no graph recorded it, and for kernels
 -- kernel     name of the kernel, copy or memset
--- class      compute, communication or copy
+-- class
 -- launch_ns  Unix time at which the launching call began, ns; null if unknown
 -- start_ns   Unix time at which the activity began, ns
 -- dur_ns     length of the activity, ns

@@ -3,9 +3,7 @@
 -- each.
 -- One row: a name, or the bubble, of one device of one rank of a run, at one level.
 --
--- run_id
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
--- device_id
+-- run_id, level, device_id
 -- rank       rank of the process; 0 if there was only one process
 -- device
 -- name       operator or kernel; `(graph) <kernel>` for an activity of a graph launch without a

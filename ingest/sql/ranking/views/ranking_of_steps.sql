@@ -3,9 +3,7 @@
 -- recording. A null run stands for all runs.
 -- One row: a name, or the bubble, of one device of one rank of a run, at one level.
 --
--- run_id
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
--- device_id, rank, device
+-- run_id, level, device_id, rank, device
 -- name       operator or kernel, as in `ranking`; `bubble` for idle time, as in `parts_of_steps`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations, ns; overlapping streams count twice

@@ -1,8 +1,7 @@
 -- The rankings, summed over all ranks and devices of a run.
 -- One row: a name, or the bubble, of a run at one level.
 --
--- run_id
--- level      op (outermost operator around the launch), leaf (innermost) or kernel
+-- run_id, level
 -- name       operator or kernel, or `bubble`, as in `ranking`
 -- calls      number of device activities; for the bubble, of gaps
 -- device_ns  sum of the durations over all devices, ns

@@ -41,7 +41,7 @@
 -- exposed_copy_ns
 -- bubbles                   number of gaps in the median step
 -- activities                number of kernels, copies and memsets, or of operators of a host
--- kernels                   number of kernels; null for a host
+-- kernels
 -- mean_kernel_ns            mean duration of the kernels, ns; null if there are none
 -- launches, graph_launches, launch_call_ns, short_kernels
 -- outside_busy_ns           busy time outside of the window of all steps, ns; no other metric

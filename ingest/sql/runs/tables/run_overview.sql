@@ -8,9 +8,7 @@
 -- name          name of the run
 -- model, mode, device_name
 -- started_at    when the profile began, UTC
--- ingested_at, tags, sources, problems, ranks
--- events        number of complete events
--- devices
+-- ingested_at, tags, sources, problems, ranks, events, devices
 -- activities    number of kernels, copies and memsets
 -- span_ns       time from a device's first activity to its last, ns: mean over the devices of all
 --               ranks; null without a device

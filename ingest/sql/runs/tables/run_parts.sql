@@ -8,10 +8,9 @@
 --
 -- run_id, rank, device_id, device
 -- is_slowest  whether the device has the longest wall time of the run
--- is_slowest_of_rank
--- part        name of the part, as in `parts`
+-- is_slowest_of_rank, part
 -- ordinal     order in which to show the parts, from 1
--- is_idle     whether the part is a cause of idle time; null for `fill`
+-- is_idle
 -- ns          time in the median step, ns; an overlap is negative
 -- total_ns    time in all steps and between them, ns
 SELECT

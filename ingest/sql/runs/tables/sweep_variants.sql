@@ -7,8 +7,7 @@
 -- run_id, sweep
 -- ordinal            number of the variant in its sweep, from 1
 -- variant            name of the variant, such as `default 512`
--- tried
--- settings           value of the variant on each axis of the sweep
+-- tried, settings
 -- base_variant       variant that this one is compared with; its own name if it is a base itself
 -- images             number of images or videos per call
 -- call_ns            duration of a call: the median of `process_call_ns`, ns

@@ -13,8 +13,7 @@
 --                of the entire recording if no steps were found, 0 to 100; null without a device
 -- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
 -- recompiles     number of recompilations in the measured time; null if not known
--- sources, problems, ranks, devices
--- events         number of complete events
+-- sources, problems, ranks, devices, events
 -- activities     number of kernels, copies and memsets
 -- span_ns        time from a device's first activity to its last, ns: mean over the devices of all
 --                ranks; null without a device

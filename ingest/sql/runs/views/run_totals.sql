@@ -18,8 +18,7 @@
 -- bubbles                   number of gaps in the window
 -- activities                number of kernels, copies and memsets in the window, or of operators of
 --                           a host
--- kernels                   number of kernels; null for a host
--- launches, graph_launches, launch_call_ns, short_kernels
+-- kernels, launches, graph_launches, launch_call_ns, short_kernels
 WITH
 times AS (
     SELECT

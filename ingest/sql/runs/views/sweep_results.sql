@@ -7,8 +7,7 @@
 -- sweep
 -- ordinal            number of the variant in its sweep, from 1
 -- variant            name of the variant
--- tried
--- settings           value of the variant on each axis of the sweep
+-- tried, settings
 -- base_run_id        run of the base (`runs.run_id`); null if the store does not have it
 -- base_variant       name of the base
 -- is_base            whether the variant is a base

@@ -10,8 +10,7 @@
 -- it. A call that began before the recording is unknown; a call that the recording cut off ends
 -- with the recording. Calls are numbered per input file, even if several files belong to one rank.
 --
--- run_id, source_id, rank, pipeline
--- call         number of the call in its input file, from 1
+-- run_id, source_id, rank, pipeline, call
 -- stage        `encode`, `denoise`, `decode`, or `other` for code outside these stages
 -- step         number of the denoising step (`steps.step`); null outside steps
 -- block_class  class name of the denoiser's block; null outside blocks

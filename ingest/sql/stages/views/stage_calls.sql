@@ -2,8 +2,7 @@
 -- divide the calls.
 -- One row: a call, on a device of its rank; without a device, on its host.
 --
--- run_id, source_id, device_id, rank, device, pipeline
--- call       number of the call in its input file, from 1
+-- run_id, source_id, device_id, rank, device, pipeline, call
 -- start_ns   Unix time at which the call began, ns
 -- host_ns    duration of the call on the host, ns
 -- wall_ns    time from the start of the call until it and everything that it launched ended, ns

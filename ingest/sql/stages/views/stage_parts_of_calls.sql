@@ -5,8 +5,7 @@
 -- run_id, device_id, rank, device, pipeline
 -- level    call, stage or block
 -- stage    stage of the call; null at level `call`
--- block_class
--- part     name of the part, as in `parts`
+-- block_class, part
 -- is_idle  whether it is a cause of idle time
 -- ordinal  order in which to show the parts, from 1
 -- ns       time, ns; negative for an overlap

@@ -28,8 +28,7 @@
 -- exposed_copy_ns  copies while neither compute nor communication ran, ns; null for a host
 -- bubbles          number of gaps; a gap counts in the step of the activity that ended it
 -- activities       number of kernels, copies and memsets, or of operators of a host
--- kernels          number of kernels; null for a host
--- launches
+-- kernels, launches
 -- graph_launches   number of launch calls that launched a recorded graph; null if no launch was
 --                  recorded
 -- launch_call_ns   time that the host spent in the launch calls, ns; null if no launch was recorded

@@ -5,7 +5,7 @@
 -- event_id         the activity (`kernels.event_id`)
 -- name             kernel name as recorded, or the copy's description
 -- kind             kernel, memcpy or memset
--- class            compute, communication or copy
+-- class
 -- start_ns         Unix time at which the activity began, ns
 -- dur_ns           length of the activity, ns
 -- inside_ns        length of the activity within the measured window, ns

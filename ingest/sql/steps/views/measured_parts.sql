@@ -6,8 +6,7 @@
 --             found
 -- is_median
 -- is_host     whether the host was measured
--- part        name of the part, as in `parts`
--- is_idle     whether the part is a cause of idle time; null for `fill`
+-- part, is_idle
 -- ns          time of the part, ns; negative for an overlap
 -- exposed_ns  for communication or a copy, its time without overlap, as in `step_metrics`, ns; null
 --             for other parts

@@ -3,8 +3,7 @@
 -- measured time.
 -- One row: a device of a rank; in a run without a device, the rank's host.
 --
--- device_id, rank, device, measure
--- is_slowest       whether this device has the longest median step of the run
+-- device_id, rank, device, measure, is_slowest
 -- steps            number of steps in the range
 -- steps_name       name of the range in texts: `the median step`, `step 3`, `steps 3 to 7`, `all
 --                  steps`, `the whole recording`
@@ -19,8 +18,7 @@
 -- exposed_copy_ns  copies while neither compute nor communication ran, ns; null for a host
 -- bubbles
 -- activities       number of kernels, copies and memsets, or of operators of a host
--- kernels          number of kernels; null for a host
--- launches
+-- kernels, launches
 -- peak_bytes       peak of memory in use during these steps, bytes; without bounds, during the
 --                  whole recording; null if not recorded
 -- compilations     number of compilations that ran in the measured steps of the run; null if

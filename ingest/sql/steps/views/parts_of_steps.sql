@@ -4,8 +4,7 @@
 -- One row: a part of these steps, on a device of a rank; in a run without a device, on the rank's
 -- host.
 --
--- device_id, rank, device
--- part     name of the part, as in `parts`
+-- device_id, rank, device, part
 -- ordinal  display order of the parts, from 1
 -- is_idle  whether it is a cause of idle time; null for `fill`
 -- ns       time of the part in these steps, ns; negative for an overlap

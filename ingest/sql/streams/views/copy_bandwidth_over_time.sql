@@ -2,10 +2,7 @@
 -- of_device, since_ns, until_ns, bins)`, with times in Unix ns.
 -- One row: a kind of copy in an interval in which it moved data.
 --
--- bin
--- start_ns  Unix time at the start of the interval, ns
--- end_ns    Unix time at the end of the interval, ns
--- copy
+-- bin, start_ns, end_ns, copy
 -- gb_per_s  bytes moved in the interval divided by its length, in 10⁹ bytes per second
 CREATE MACRO copy_bandwidth_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH copies_of_device AS (

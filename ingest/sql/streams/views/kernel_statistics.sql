@@ -4,8 +4,7 @@
 -- activities that these launched count.
 -- One row: a kernel, copy or memset by name, on a device, in these steps.
 --
--- run_id, rank, device
--- class      compute, communication or copy
+-- run_id, rank, device, class
 -- name       name of the kernel as recorded, or description of the copy; null for the row of all
 --            others after the first `top`
 -- names      number of different names in the row

@@ -2,11 +2,8 @@
 -- of_device, since_ns, until_ns, bins)`, with times in Unix ns.
 -- One row: an interval in which work waited on a stream.
 --
--- bin
--- start_ns  Unix time at the start of the interval, ns
--- end_ns    Unix time at the end of the interval, ns
--- stream
--- length    greatest length of the stream's queue in the interval (`queue_length.length`)
+-- bin, start_ns, end_ns, stream
+-- length  greatest length of the stream's queue in the interval (`queue_length.length`)
 CREATE MACRO queue_length_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH queues AS (
         SELECT stream, length, time_ns AS start_ns, time_ns + coalesce(dur_ns, 1) AS end_ns

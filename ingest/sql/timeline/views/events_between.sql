@@ -14,7 +14,7 @@
 -- pid        process; for a device event, the device
 -- tid        thread; for a device event, the stream
 -- start_ns   start, Unix time, ns
--- dur_ns     duration, ns
+-- dur_ns
 -- depth      number of host events around it on its thread; null on a device
 -- parent_id  innermost host event around it (`events.event_id`)
 -- self_ns    time in which it was the innermost event of its thread, ns; null on a device

@@ -2,9 +2,7 @@
 -- until_ns, bins)`, with times in Unix ns. `of_device` is null for the host.
 -- One row: an interval with a known value.
 --
--- bin
--- start_ns    Unix time at the start of the interval, ns
--- end_ns      Unix time at the end of the interval, ns
+-- bin, start_ns, end_ns
 -- used_bytes  the most memory in use in the interval (`memory_timeline.used_bytes`), in any file
 CREATE MACRO memory_over_time(run, of_rank, of_device, since_ns, until_ns, bins) AS TABLE
     WITH

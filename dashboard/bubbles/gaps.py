@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import menu, run_picker, timeline, timeline_link, zoom
+from dashboard.widgets import menu, timeline, timeline_link, url, zoom
 from dashboard.widgets.view import View
 
 MAX_GAPS = 200
@@ -91,7 +91,7 @@ def _longest(view: View, cause: str | None, heading: Any) -> pd.Series | None:
     notes = [f"The longest {len(frame)}. Tick one to zoom to it and to see its full names."]
     st.caption(" ".join(notes if view.steps.is_whole else [*notes, BEFORE_STEP]))
     if not selected:
-        run_picker.remember(zoom.GAP, None)
+        url.remember(zoom.GAP, None)
         return None
     return frame.iloc[selected[0]]
 
@@ -108,7 +108,7 @@ def _hosts(view: View, cause: str | None) -> None:
     menu.heading("What the host was doing", {"hosts": query}, "bubble-hosts", files=view.files)
     tables.show(
         data.rows(query).head(MAX_HOSTS),
-        "bubble_hosts",
+        "bubbles_of_steps",
         key="bubble-hosts",
         hidden=["cause"] if cause else [],
         bars=["idle_ns"],

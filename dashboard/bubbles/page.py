@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import Query, select
-from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, split, timeline
+from dashboard.widgets import incomplete_runs, menu, metrics, split, timeline, url
 from dashboard.widgets.view import View
 
 HOST_IDLE = "Neither an operator nor compiled code ran."
@@ -62,7 +62,7 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
     hint = "" if view.is_host else "Click a cause to see only its gaps, and how to reduce them."
     st.caption(_remedy(view, names[rows[0]]) if rows else hint)
     chosen = names[rows[0]] if rows else None
-    run_picker.remember("cause", chosen)
+    url.remember("cause", chosen)
     return chosen
 
 

@@ -6,7 +6,7 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.query import Query, select
-from dashboard.widgets import flame_graph, menu, run_picker
+from dashboard.widgets import flame_graph, menu, url
 from dashboard.widgets.flame_graph import SEARCH, Metric
 
 METRICS = (
@@ -45,7 +45,7 @@ def show(pair: Pair) -> None:
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             metric = flame_graph.pick(metrics)
-            search = run_picker.search("find a name", SEARCH)
+            search = url.search("find a name", SEARCH)
         flame_graph.show(
             _calls(pair, metric.column),
             metric.column,

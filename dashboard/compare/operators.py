@@ -9,7 +9,7 @@ from dashboard.compare import detail, modules, op_rows, sections
 from dashboard.compare.op_rows import Filter, Overview, Sums
 from dashboard.compare.pair import Pair
 from dashboard.drawing import colours, formatting, tables
-from dashboard.widgets import menu, run_picker
+from dashboard.widgets import menu, url
 
 MAX_ROWS = 500
 HELP = (
@@ -75,7 +75,7 @@ def _controls(pair: Pair, every: Overview, wall_ns: float) -> Filter:
     names = {op_rows.STATUSES[status]: status for status in every.statuses}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(width=SEARCH_PIXELS):
-            search = run_picker.search("name, module or source")
+            search = url.search("name, module or source")
         least = st.selectbox(
             "Hide changes under, %",
             MIN_CHANGES,
@@ -112,7 +112,7 @@ def _table(pair: Pair, frame: pd.DataFrame, wanted: Filter) -> pd.Series | None:
         selected=[ids.index(selected)] if selected in ids else [],
     )
     chosen = frame.iloc[rows[0]] if rows else None
-    run_picker.remember("row", None if chosen is None else str(chosen["row_id"]))
+    url.remember("row", None if chosen is None else str(chosen["row_id"]))
     return chosen
 
 

@@ -89,7 +89,7 @@ def _clip(longest: int, value: Any) -> Any:
 
 def show(
     frame: pd.DataFrame,
-    view: str,
+    relation: str,
     *,
     key: str,
     hidden: Sequence[str] = (),
@@ -108,9 +108,9 @@ def show(
     is_unfolded: bool = False,
     rest_px: int | None = None,
 ) -> list[int]:
-    """Draw a table of a view's rows without empty columns. Return the indices of selected rows.
+    """Draw a table of rows without empty columns. Return the indices of selected rows.
 
-    Headings show the view's column comments on hover.
+    Headings show the comments of the columns of `relation` on hover.
 
     bars          columns with a bar in each cell; bars of negative values point to the left
     colours       the colours of the rows' bars, which are then longer
@@ -128,7 +128,7 @@ def show(
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
     frame = frame[full or list(frame.columns)]
-    comments = data.column_comments(view)
+    comments = data.column_comments(relation)
     kinds = {
         **dict.fromkeys(NAMES, "name"),
         **dict.fromkeys(bars, "bar"),

@@ -6,7 +6,7 @@ from dashboard.memory import chosen_moment
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import select
-from dashboard.widgets import flame_graph, menu, run_picker
+from dashboard.widgets import flame_graph, menu, url
 
 HELP = (
     "Each box is a line of code. Its width is the memory that the line and its callees had "
@@ -30,7 +30,7 @@ def show(device: MemoryDevice, moment: Moment) -> None:
         flame_graph.show(
             select("*", "calls_of_stacks('stacks')", given={"stacks": stacks}),
             "self_bytes",
-            run_picker.search("find a line of code", flame_graph.SEARCH),
+            url.search("find a line of code", flame_graph.SEARCH),
             heading,
             name="stacks",
             files=device.run,

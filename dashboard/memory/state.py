@@ -12,7 +12,7 @@ from dashboard.memory import allocations, chosen_moment, curve, segments, stack_
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
-from dashboard.widgets import menu, run_picker
+from dashboard.widgets import menu, url
 
 MAX_OWNERS = 1_000
 MAX_ALLOCATIONS = 200
@@ -89,7 +89,7 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
             if name in EXPLAINED:
                 st.caption(f"**{name}**: {EXPLAINED[name]}")
     chosen = names[rows[0]] if rows else None
-    run_picker.remember("owner", chosen)
+    url.remember("owner", chosen)
     with right:
         if chosen is not None:
             stack = _allocations(device, level, chosen, moment)
@@ -177,7 +177,7 @@ def _table(
     menu.show({"allocations": query}, f"{device.run}-allocations")
     if len(frame) == MAX_ALLOCATIONS:
         st.caption(f"The {MAX_ALLOCATIONS} largest allocations are shown.")
-    run_picker.remember("allocation", str(ids[rows[0]]) if rows else None)
+    url.remember("allocation", str(ids[rows[0]]) if rows else None)
     if not rows:
         if frame["stack_id"].notna().any():
             st.caption("Click an allocation to see its stack.")

@@ -9,7 +9,7 @@ import ingest
 from dashboard import data
 from dashboard.modules import detail
 from dashboard.query import Scalar, select
-from dashboard.widgets import flame_graph, menu, run_picker
+from dashboard.widgets import flame_graph, menu, url
 from dashboard.widgets.flame_graph import Metric
 
 THREAD = "thread"  # URL parameter
@@ -58,7 +58,7 @@ def show(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric = flame_graph.pick(metrics)
         thread = _thread(threads, metric)
-        search = run_picker.search("find a name", flame_graph.SEARCH)
+        search = url.search("find a name", flame_graph.SEARCH)
     if thread:
         where |= dict(zip(("pid", "tid"), thread, strict=True))
     calls = select(

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.drawing import tables
 from dashboard.modules import detail, flames
 from dashboard.query import Query, select
-from dashboard.widgets import incomplete_runs, menu, run_picker
+from dashboard.widgets import incomplete_runs, menu, url
 from dashboard.widgets.view import View
 
 MODULE = "module"  # URL parameter: the id of the ticked module
@@ -39,7 +39,7 @@ def page(view: View) -> None:
 def _tree(view: View) -> pd.Series | None:
     """Draw the modules as a tree, and return the ticked one."""
     heading = menu.heading_line("Modules")
-    search = run_picker.search("filter by name")
+    search = url.search("filter by name")
     query = _query(view, search)
     frame = data.rows(query)
     with heading:
@@ -83,7 +83,7 @@ def _tree(view: View) -> pd.Series | None:
         note += f" The first {MAX_ROWS:,} of {len(frame):,} modules. The menu has all of them."
     st.caption(note)
     chosen = frame.iloc[rows[0]] if rows else None
-    run_picker.remember(MODULE, None if chosen is None else str(chosen["module_id"]))
+    url.remember(MODULE, None if chosen is None else str(chosen["module_id"]))
     return chosen
 
 

@@ -11,7 +11,7 @@ from dashboard import data
 from dashboard.drawing import charts, colours, tables
 from dashboard.operators import detail
 from dashboard.query import Query, Value, select
-from dashboard.widgets import menu, metrics, page_change, run_picker, step_parts
+from dashboard.widgets import menu, metrics, page_change, run_picker, step_parts, url
 from dashboard.widgets.view import View
 
 MAX_ROWS = 2_000
@@ -27,7 +27,7 @@ def show(runs: Sequence[str], view: View) -> None:
         metrics.of_view(view)
     left, right = st.container(key="beside-ranking").columns(2, gap="medium")
     with left:
-        search = run_picker.search("filter by name")
+        search = url.search("filter by name")
         query = _query(runs, view, search)
         frame = data.rows(query)
         if frame.empty:
@@ -56,8 +56,8 @@ def show(runs: Sequence[str], view: View) -> None:
         st.caption("Tick a row to see its shapes and calls.")
         st.caption("Shares are of the self time of all operators and compiled graphs on the host.")
     name, process = keys[ticked[0]] if ticked else (None, None)
-    run_picker.remember("name", name)
-    run_picker.remember(RANKED, process)
+    url.remember("name", name)
+    url.remember(RANKED, process)
     with right:
         if ticked:
             row = frame.iloc[ticked[0]]

@@ -9,7 +9,7 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.operators import detail, host_ranking, megengine, side_by_side
 from dashboard.query import Query, select
-from dashboard.widgets import incomplete_runs, menu, metrics, run_picker, step_parts
+from dashboard.widgets import incomplete_runs, menu, metrics, step_parts, url
 from dashboard.widgets.view import View
 
 LEVELS = {
@@ -73,7 +73,7 @@ def _ranking(view: View, level: str) -> None:
     metrics.of_view(view)
     left, right = st.container(key="beside-ranking").columns(2, gap="medium")
     with left:
-        search = run_picker.search("filter by name")
+        search = url.search("filter by name")
         query = ranking_query(view, level, search)
         frame = data.rows(query)
         if frame.empty:
@@ -101,7 +101,7 @@ def _ranking(view: View, level: str) -> None:
         st.caption("Tick a row to see its kernels, shapes and calls.")
         _notes(len(frame), set(names), float(frame["percent"].max()), of)
     chosen = names[rows[0]] if rows else None
-    run_picker.remember("name", chosen)
+    url.remember("name", chosen)
     with right:
         if name and name not in names:
             st.info(_missing(view, name, search), icon=":material/search_off:")

@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.query import select
-from dashboard.widgets import compare_link, menu, page_change, run_picker
+from dashboard.widgets import compare_link, menu, page_change, run_picker, url
 
 MAX_RUNS = len(colours.RUNS)
 MAX_ROWS = 2_000
@@ -21,7 +21,7 @@ def page(picked: Sequence[str], level: str) -> None:
     if len(picked) > MAX_RUNS:
         st.warning(f"Only the first {MAX_RUNS} of {len(picked)} runs are shown.")
     _metrics(runs)
-    search = run_picker.search("filter by name")
+    search = url.search("filter by name")
     if len(runs) == 2:
         compare_link.show_by_age(runs, "What changed between them, and why")
     query = select(

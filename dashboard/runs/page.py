@@ -8,7 +8,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
 from dashboard.runs import columns, editing, files, links, table
-from dashboard.widgets import incomplete_runs, menu, metrics, recompiled, run_picker
+from dashboard.widgets import incomplete_runs, menu, metrics, recompiled, url
 from dashboard.widgets.view import View
 
 COMPLETE = "Events with a duration: the rows of table events. Files, below, counts other events."
@@ -100,7 +100,7 @@ def _filters() -> tuple[str, tuple[str, str] | None, str | None, list[str]]:
     tags = data.rows(select("DISTINCT unnest(map_entries(tags)) AS tag", "run_overview"))["tag"]
     labels = {f"{tag['key']}={tag['value']}": (tag["key"], tag["value"]) for tag in tags}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        search = run_picker.search("name, device or label", key="find")
+        search = url.search("name, device or label", key="find")
         tag = None
         if labels:
             tag = st.selectbox(

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.query import select
 from dashboard.sweeps import scatter, variant
-from dashboard.widgets import menu, run_picker
+from dashboard.widgets import menu, url
 from dashboard.widgets.view import View
 
 AT = "at"  # URL parameter: the run of the clicked variant
@@ -53,14 +53,14 @@ def page(view: View) -> None:
     at = st.query_params.get(AT)
 
     def pick(run: str) -> None:
-        run_picker.remember(AT, run)
+        url.remember(AT, run)
 
     scatter.show(frame, at, pick)
     query = select("*", "sweep_results", {"sweep": tag}, order_by="ordinal, variant")
     menu.heading("Variants", {"variants": query}, f"sweep-{tag}", help=HELP)
     _table(frame, at, pick)
     if at in set(frame["run_id"]):
-        variant.show(frame[frame["run_id"] == at].iloc[0], lambda: run_picker.remember(AT, None))
+        variant.show(frame[frame["run_id"] == at].iloc[0], lambda: url.remember(AT, None))
     else:
         st.caption("Click a point or a row to see the details of a variant.")
 

@@ -8,8 +8,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.query import select
-from dashboard.timeline import overview
-from dashboard.widgets import incomplete_runs, perfetto, run_picker, timeline, timeline_link, zoom
+from dashboard.timeline import strips
+from dashboard.widgets import incomplete_runs, perfetto, timeline, timeline_link, url, zoom
 from dashboard.widgets.view import View
 
 MAX_EVENTS = 400_000  # more are shown only if the user confirms
@@ -46,7 +46,7 @@ def page(view: View) -> None:
     with chart:
         # With another run beside it, two whole steps are shown, so there is no range to choose.
         shown = of_steps if beside else (since, until)
-        overview.show(view, start_ns, length_ns, shown, zooms=not beside)
+        strips.show(view, start_ns, length_ns, shown, zooms=not beside)
     if not beside:
         with controls:
             text = timeline.described(view, shown, of_steps, length_ns)
@@ -112,13 +112,13 @@ def _beside(view: View) -> list[tuple[str, str]]:
         width=380,
     )
     if chosen is None:
-        run_picker.remember(zoom.BESIDE, None)
+        url.remember(zoom.BESIDE, None)
         return []
     number = int(step) if chosen == run and step.isdecimal() else _median_step(chosen)
     if number is None:
         st.caption(f"{formatting.literal(chosen)} has no steps.")
         return []
-    run_picker.remember(zoom.BESIDE, f"{chosen} {number}")
+    url.remember(zoom.BESIDE, f"{chosen} {number}")
     return [("step", str(view.steps.first)), ("beside", chosen), ("beside_step", str(number))]
 
 

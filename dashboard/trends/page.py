@@ -8,7 +8,7 @@ from dashboard.drawing import formatting, tables
 from dashboard.query import select
 from dashboard.trends import chart, run_detail, scope, small_multiples
 from dashboard.trends.chart import formatted, label
-from dashboard.widgets import median_step, menu, run_picker
+from dashboard.widgets import median_step, menu, run_picker, url
 from dashboard.widgets.view import View
 
 FIRST_METRICS = ["wall", "busy", "idle"]
@@ -45,7 +45,7 @@ def page(view: View) -> None:
     # Draw the card below the charts, so that the clicked point does not move.
     if at in set(frame["run_id"]):
         median_step.warn(str(at))
-        run_detail.show(frame, str(at), close=lambda: run_picker.remember(AT, None))
+        run_detail.show(frame, str(at), close=lambda: url.remember(AT, None))
     elif at and data.rows(select("run_id", "runs", {"run_id": at})).empty:
         run_picker.warn_about(at)
     _unsteady(frame)
@@ -180,7 +180,7 @@ def _charts(
         *axes,
         at,
         picked,
-        lambda run: run_picker.remember(AT, run),
+        lambda run: url.remember(AT, run),
     )
 
 
@@ -210,7 +210,7 @@ def _changes(changes: pd.DataFrame) -> None:
 
     def open_run(rows: list[int]) -> None:
         if rows:
-            run_picker.remember(AT, runs[rows[0]])
+            url.remember(AT, runs[rows[0]])
 
     tables.show(
         shown,

@@ -1,4 +1,7 @@
-"""A frame that shows a trace in Perfetto."""
+"""A frame that shows a trace in Perfetto.
+
+`dashboard/app.py` mounts the routes, and `ingest/perfetto/server.py` answers them.
+"""
 
 import streamlit as st
 

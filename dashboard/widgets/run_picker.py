@@ -16,7 +16,6 @@ RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")
 STEP_KEY = "step"  # its values in the URL: median, all, 3 or 3-7
 KEPT_STEP = "kept_step"  # the chosen steps, which the next page shows too
-MAX_VALUE_LENGTH = 1_000  # characters; longer names of selected rows are not put into the URL
 
 
 @dataclass(frozen=True)
@@ -78,28 +77,6 @@ def _forget_step() -> None:
     zoom.forget()
     st.query_params.pop(STEP_KEY, None)
     st.session_state.pop(KEPT_STEP, None)
-
-
-def search(placeholder: str, key: str = "q") -> str:
-    """Show a search box. Return its text, which the URL contains as `key`."""
-    text = st.text_input(
-        "Search",
-        key=key,
-        bind="query-params",
-        placeholder=placeholder,
-        icon=":material/search:",
-        label_visibility="collapsed",
-    )
-    return text or ""
-
-
-def remember(key: str, value: str | None) -> None:
-    """Put a selected value into the URL, or remove it. A value that is too long is left out."""
-    if value is not None and len(value) <= MAX_VALUE_LENGTH:
-        if st.query_params.get(key) != value:
-            st.query_params[key] = value
-    elif key in st.query_params:
-        del st.query_params[key]
 
 
 def warn_about_unknown() -> None:

@@ -1,4 +1,7 @@
-"""The timeline of a device or host: its occupancy, its gaps and what ran, with zoom."""
+"""The timeline of a device or host: its occupancy, its gaps and what ran, with zoom.
+
+Pages Bubbles, Streams and Compare draw it. Page Timeline shows the trace itself, in Perfetto.
+"""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,7 @@
-"""Execution of the SQL files that turn the staged tables into the tables of a run."""
+"""Execution of the SQL files that turn the staged tables into the tables of a run.
+
+`ingest/sql/order.py` derives the order of the files, which is in `generated_order.json`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -9,15 +12,15 @@ import duckdb
 
 from ingest import sql
 from ingest.pipeline.critical_path import find_paths
-from ingest.pipeline.nesting import nest
+from ingest.pipeline.nest import nest
 from ingest.pipeline.replay import replay
 from ingest.pipeline.statements import Statements
 
-Step = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], None]
+PythonStep = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], None]
 
 # Steps in Python, by their name after `Filled by:` in the header of a SQL file. The arguments are
 # the relations that the step reads and the tables that it fills.
-STEPS: Mapping[str, Step] = {"nest": nest, "replay": replay, "find_paths": find_paths}
+STEPS: Mapping[str, PythonStep] = {"nest": nest, "replay": replay, "find_paths": find_paths}
 Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and column
 # Up to this number of staged rows, a run is small: planning takes longer than reading rows, and
 # optimising the order of joins does not pay off.

@@ -1,4 +1,8 @@
-"""Connections to a store, and reads that survive the removal or damage of a run."""
+"""Connections to a store, and reads that survive the removal or damage of a run.
+
+A connection has the views of `ingest/sql/` (`derived/catalog.py` keeps them in a database file).
+Its tables are views of the Parquet files of the runs (`reading/visible.py`).
+"""
 
 import re
 import tempfile

@@ -10,9 +10,10 @@ from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.corrections import correct, set_aside_outliers
 from ingest.formats.kineto.open_frames import end_open_frames
+from ingest.formats.kineto.parse import parse
 from ingest.formats.kineto.processes import split
 from ingest.formats.kineto.reader import KinetoTrace
-from ingest.formats.kineto.repair import parse, repair_events
+from ingest.formats.kineto.repair import repair_events
 from ingest.formats.source import Source
 from ingest.formats.staging import Progress, Staging, until_failure
 from ingest.units import counted

@@ -8,7 +8,6 @@ from functools import partial
 import duckdb
 import pyarrow as pa
 
-from ingest import sql
 from ingest.formats.io import Content
 from ingest.formats.json_text import EVENT_START
 from ingest.formats.kineto.backslashes import PLACEHOLDER
@@ -21,6 +20,7 @@ from ingest.formats.kineto.damage import (
     Found,
     read_piece,
 )
+from ingest.formats.kineto.parse import parse
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.source import Source
 from ingest.units import counted
@@ -28,21 +28,6 @@ from ingest.units import counted
 PAGE = 100_000
 MEMORY_FOR_LONG_EVENTS = "4GB"
 ORDINALS = 1_000_000_000_000
-
-
-def parse(
-    connection: duckdb.DuckDBPyConnection,
-    source_id: int,
-    pieces: pa.RecordBatchReader,
-    has_literal_backslashes: bool = False,
-) -> None:
-    """Parse pieces of text into table `staged`."""
-    connection.register("pieces", pieces)
-    connection.execute(
-        sql.query("parse"),
-        {"source_id": source_id, "has_literal_backslashes": has_literal_backslashes},
-    )
-    connection.unregister("pieces")
 
 
 def repair_events(

@@ -58,14 +58,7 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
         FROM compared_work_items(base, other, rank := rank, nth_step := nth_step) AS work_items
         INNER JOIN alignment(base, other, rank := rank, nth_step := nth_step) AS aligned
             ON work_items.side = aligned.side AND work_items.work_item_id = aligned.work_item_id
-        GROUP BY
-            aligned.group_id,
-            work_items.side,
-            work_items.name,
-            work_items.host_frame,
-            work_items.input_dims,
-            work_items.module,
-            aligned.evidence
+        GROUP BY ALL
     ),
 
     -- Groups of the same kernels and operators become one row, for example those of all blocks of
@@ -105,14 +98,7 @@ CREATE MACRO op_diff(base, other, rank := NULL, nth_step := NULL) AS TABLE
             sum(COLUMNS(['calls', 'ns', 'kernels', 'launches']))::BIGINT
         FROM kinds
         INNER JOIN rows_of_groups ON kinds.group_id = rows_of_groups.group_id
-        GROUP BY
-            rows_of_groups.row_id,
-            kinds.side,
-            kinds.name,
-            kinds.host_frame,
-            kinds.input_dims,
-            kinds.module,
-            kinds.evidence
+        GROUP BY ALL
     ),
 
     -- The position of a row in the program is that of the side with more calls, or with deeper

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest import sql
-from ingest.pipeline import nesting
+from ingest.pipeline import nest
 from tests.builders.events import host, kernel
 from tests.builders.relations import built
 
@@ -51,7 +51,7 @@ def nested(
     )
     connection.execute("DROP TABLE IF EXISTS op_nest")
     connection.execute(sql.files()["op_nest"].statement)
-    nesting.nest(connection, ("spans",), ("op_nest",))
+    nest.nest(connection, ("spans",), ("op_nest",))
     rows = connection.sql("SELECT event_id, depth, parent_id FROM op_nest").fetchall()
     return {number: (depth, parent) for number, depth, parent in rows}
 
@@ -80,7 +80,7 @@ def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[in
     ]
     numbered.sort(key=lambda row: (row[0], row[1], -row[2], row[3]))
     columns = zip(
-        ("lane", "start_ns", "end_ns", "event_id", *nesting.NAMES),
+        ("lane", "start_ns", "end_ns", "event_id", *nest.NAMES),
         zip(*numbered, strict=True),
         strict=True,
     )
@@ -88,7 +88,7 @@ def nested_in_batches(spans: list[Span], names: list[int], rows: int) -> dict[in
     batches = [whole.slice(first, rows) for first in range(0, len(numbered), rows)]
     return {
         row["event_id"]: row
-        for batch in nesting.nested(batches, pa.schema([*whole.schema, *nesting.RESULT_FIELDS]))
+        for batch in nest.nested(batches, pa.schema([*whole.schema, *nest.RESULT_FIELDS]))
         for row in batch.to_pylist()
     }
 

@@ -237,11 +237,3 @@ def trace(parameters: QueryParams) -> ingest.ShownTrace:
 def console() -> ingest.Console:
     """Return the read-only console, which runs queries that users write."""
     return _console(str(path()))
-
-
-@st.cache_data(show_spinner=False)
-def column_comments(view: str) -> dict[str, str]:
-    """Return the comment of each column of a table or view, by column name."""
-    query = select("column_name, comment", "duckdb_columns()", {"table_name": view})
-    frame = _fetch(str(path()), query.text, query.parameters)
-    return dict(zip(frame["column_name"], frame["comment"].fillna(""), strict=True))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
     from ingest.pipeline import AddOptions
-    from ingest.sql import Part, column_unit, literal, parts, start_here, tables
+    from ingest.sql import Part, column_meanings, column_unit, literal, parts, start_here, tables
     from ingest.store.connection import connect, read
     from ingest.store.files.faults import StoreWarning, fault_lines
     from ingest.store.store import Store, default_store
@@ -38,6 +38,7 @@ __all__ = [
     "SiteGuard",
     "Store",
     "StoreWarning",
+    "column_meanings",
     "column_unit",
     "compare",
     "connect",
@@ -70,6 +71,7 @@ _MODULES = {
     "SiteGuard": "perfetto.guard",
     "Store": "store.store",
     "StoreWarning": "store.files.faults",
+    "column_meanings": "sql",
     "column_unit": "sql",
     "compare": "comparison.comparison",
     "connect": "store.connection",

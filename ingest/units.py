@@ -121,7 +121,7 @@ def mean_count(value: float | None) -> str:
     """Format a count, or a mean of counts: 132,104, 7.5, 0.17."""
     if not _is_known(value):
         return UNKNOWN
-    decimals = 0 if value == round(value) or abs(value) >= 100 else 1 if abs(value) >= 1 else 2
+    decimals = 0 if value % 1 == 0 or abs(value) >= 100 else 1 if abs(value) >= 1 else 2
     return f"{value:,.{decimals}f}"
 
 

@@ -96,7 +96,7 @@ def _most_in_a_row(view: View) -> str | None:
         "kernel_sequences",
         {**view.of_device(), "level": "op", "length >": 1},
         arguments=(view.run, *view.steps.bounds),
-        order_by="is_short DESC, length * calls DESC, name, kernels",
+        order_by="is_short DESC, length * calls DESC, name, sequence",
         limit=1,
     )
     row = next(data.rows(query).itertuples(), None)

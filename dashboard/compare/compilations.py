@@ -87,7 +87,7 @@ def _paid(pair: Pair, frame: pd.DataFrame, wall: pd.Series) -> list[str]:
     wall_ns = pd.Series({pair.runs[side]: float(wall[side]) for side in (BASE, OTHER)})
     slow, fast = wall_ns.idxmax(), wall_ns.idxmin()
     longer_ns, saved_ns = compile_ns[fast] - compile_ns[slow], wall_ns[slow] - wall_ns[fast]
-    if not (longer_ns > 0 and saved_ns > 0):
+    if formatting.missing(longer_ns) or longer_ns <= 0 or saved_ns <= 0:
         return []
     return [
         f"**{formatting.literal(fast)}** compiled {formatting.duration(longer_ns)} longer and "

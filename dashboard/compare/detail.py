@@ -86,18 +86,18 @@ def _side(pair: Pair, side: str, row: pd.Series) -> None:
         arguments=pair.arguments,
         limit=MAX_OPERATORS,
     )
-    frame = op_rows.rows(pair, query).rename(columns={"calls": "calls_per_step", "ns": "time_ns"})
+    frame = op_rows.rows(pair, query).rename(columns={"ns": "time_ns"})
     if frame.empty:
         st.caption("No operators of this run match.")
         return
     empty = [column for column in ("host_frame", "shapes") if frame[column].isna().all()]
-    order = ["name", "calls_per_step", "time_ns", "host_frame", "shapes"]
+    order = ["name", "calls", "time_ns", "host_frame", "shapes"]
     tables.show(
         frame[order],
         "op_diff",
         key=f"ops-{side}-{row['row_id']}",
         hidden=empty,
-        labels={"calls_per_step": "calls", "time_ns": "time", "host_frame": "function"},
+        labels={"time_ns": "time", "host_frame": "function"},
     )
     menu.show({side: query}, f"{side}-operators")
     if len(frame) == MAX_OPERATORS:

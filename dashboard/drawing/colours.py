@@ -32,7 +32,7 @@ QUIET_INKS = ("#5C5854", "#B9B5AF")
 OTHER_PARTS = {
     "exposed_communication": ("communication", "exposed communication"),
     "exposed_copy": ("copy", "exposed copy"),
-    "bubble": ("fill", "idle"),
+    "idle": ("fill", "idle"),
 }
 
 # Statuses of an operator in the second of two runs: greens for less time, reds for more; blue and

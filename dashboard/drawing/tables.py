@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 import ingest
-from dashboard import data
 from dashboard.drawing import component, formatting
 
 WRITTEN: dict[str, Callable[[Any], str]] = {
@@ -128,7 +127,7 @@ def show(
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
     frame = frame[full or list(frame.columns)]
-    comments = data.column_comments(relation)
+    comments = ingest.column_meanings(relation)
     kinds = {
         **dict.fromkeys(NAMES, "name"),
         **dict.fromkeys(bars, "bar"),

@@ -106,30 +106,30 @@ def _in_graphs(where: dict[str, Scalar]) -> None:
 def _sequences(view: View, level: str, name: str) -> None:
     """Show the sequences of kernels that the operator launches."""
     query = select(
-        "kernels, length, calls, device_ns",
+        "sequence, length, calls, device_ns",
         "kernel_sequences",
         {**view.of_device(), "level": level, "name": name},
         arguments=(view.run, *view.steps.bounds),
-        order_by="calls * length DESC, kernels",
+        order_by="calls * length DESC, sequence",
         limit=MAX_SEQUENCES,
     )
     frame = data.rows(query)
     if frame.empty:
         st.caption(NOTHING)
         return
-    short = formatting.short_names({name for row in frame["kernels"] for name in row}, IN_SEQUENCE)
+    short = formatting.short_names({name for row in frame["sequence"] for name in row}, IN_SEQUENCE)
     names = [
         " → ".join(
             short[name] if (times := len(list(same))) == 1 else f"{times} × {short[name]}"
             for name, same in groupby(row)
         )
-        for row in frame["kernels"]
+        for row in frame["sequence"]
     ]
     tables.show(
-        frame.assign(kernels=names),
+        frame.assign(sequence=names),
         "kernel_sequences",
         key="detail-sequences",
-        labels={"kernels": "kernels in a row", "length": "kernels"},
+        labels={"sequence": "kernels in a row", "length": "kernels"},
         bars=["device_ns"],
     )
     menu.show({"sequences": query}, "sequences", view.files)

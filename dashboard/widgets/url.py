@@ -1,4 +1,4 @@
-"""Values that the URL of a page contains, so that a link shows the same."""
+"""Choices that the URL of a page contains, so that a link shows the same: a search, a row."""
 
 import streamlit as st
 

@@ -15,7 +15,9 @@ UNITS = {
     "bytes": SIZES,
     "count": {"": 1},
 }
-RENAMED = {"generated": "compiled_code"}  # earlier names of metrics, still accepted
+# Earlier names of metrics, which are still accepted.
+RENAMED = {"generated": "compiled_code", "bubble": "idle"}
+RENAMED_CAUSE = re.compile(r"bubble_(?=[a-z])")
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def parse(text: str, metrics: Iterable[Metric]) -> Condition:
             f"{text}: not a condition; write it like busy>+5%, wall>+2ms or idle_host>10ms"
         )
     name, relation, sign, number, unit = match.groups()
-    name = RENAMED.get(name, name)
+    name = RENAMED_CAUSE.sub("idle_", RENAMED.get(name, name))
     if name not in units:
         raise ValueError(f"{text}: no metric {name}; the metrics are {', '.join(units)}")
     if unit == "%":

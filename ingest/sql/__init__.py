@@ -12,7 +12,7 @@ relations share, and lists those that hold counts. `order.py` derives the order 
 the objects from what each of them reads.
 """
 
-from ingest.sql.column_units import column_unit
+from ingest.sql.columns import column_meanings, column_unit
 from ingest.sql.headers import Documentation, Filling
 from ingest.sql.inline import index_version, indexed_rows, no_rows
 from ingest.sql.keys import Reference, key_references
@@ -56,6 +56,7 @@ __all__ = [
     "SqlFile",
     "Topic",
     "added_columns",
+    "column_meanings",
     "column_unit",
     "definitions_of_run",
     "digest",

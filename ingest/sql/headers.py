@@ -105,7 +105,7 @@ def header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
 @cache
 def counts() -> frozenset[str]:
     """Return the columns that hold counts, in any relation or query."""
-    listed, _ = GLOSSARY.read_text(encoding="utf-8").split("\n\n")
+    listed = GLOSSARY.read_text(encoding="utf-8").partition("\n\n")[0]
     return frozenset(re.findall(r"\w+", listed.removeprefix("Counts:")))
 
 
@@ -114,7 +114,7 @@ def glossary() -> dict[str, str]:
     """Return the meanings of the columns that relations share, by name."""
     meanings: dict[str, str] = {}
     column = ""
-    _, described = GLOSSARY.read_text(encoding="utf-8").split("\n\n")
+    described = GLOSSARY.read_text(encoding="utf-8").partition("\n\n")[2]
     for line in described.splitlines():
         if match := COLUMN_LINE.match(line):
             column = match[1]

@@ -48,7 +48,7 @@ def test_advice_shows_the_summary_of_the_critical_path(app, shown_store, run_of)
 
 def test_an_operator_shows_its_kernel_sequences(app, shown_store, run_of):
     page = app(shown_store, "operators", run=run_of(WORKERS), name="aten::conv2d", step="8")
-    table = table_with(page, "kernels")
+    table = table_with(page, "sequence")
     with ingest.connect(shown_store) as connection:
         sequences = connection.execute(
             "SELECT length, calls, device_ns FROM kernel_sequences($1, 8, 8) "
@@ -57,3 +57,4 @@ def test_an_operator_shows_its_kernel_sequences(app, shown_store, run_of):
         ).fetchall()
     found = table[["length", "calls", "device_ns"]].itertuples(index=False, name=None)
     assert sorted(found) == sequences
+    assert any(" → " in text for text in table["sequence"])

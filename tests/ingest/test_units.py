@@ -29,6 +29,12 @@ def test_a_change_has_a_sign_unless_it_is_zero() -> None:
     assert units.change(0, units.percent) == "0.0%"
 
 
+def test_a_mean_of_counts_has_few_decimals() -> None:
+    values = (132_104, 297.0, 7.5, 1 / 6, 1_234.5, 0, float("inf"))
+    written = ["132,104", "297", "7.5", "0.17", "1,234", "0", "inf"]
+    assert list(map(units.mean_count, values)) == written
+
+
 def test_an_amount_of_zero_has_no_unit_of_time() -> None:
     assert units.amount(0, "ns") == "0"
     assert units.amount(1_300.0, "bytes") == "1.27 KiB"

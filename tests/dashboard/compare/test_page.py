@@ -252,7 +252,7 @@ def test_a_fused_kernel_shows_the_operators_it_replaced(page, rows_of, compared_
     assert "Aligned by torch's compile log" in texts(shown)
     left, right = (each for each in tables(shown) if "time_ns" in each)
     assert left["time_ns"].sum() == pytest.approx(row["base_ns"])
-    assert left["calls_per_step"].sum() == pytest.approx(row["base_calls"])
+    assert left["calls"].sum() == pytest.approx(row["base_calls"])
     assert right["time_ns"].sum() == pytest.approx(row["other_ns"])
     assert len(left) > len(right)
     faint = [boxes(chart)["is_faint"] for chart in lanes(shown)]

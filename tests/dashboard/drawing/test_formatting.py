@@ -2,7 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from dashboard.drawing import colours, formatting
+import pytest
+
+from dashboard.drawing import colours, formatting, tables
 from dashboard.query import call, select
 
 DURATIONS = [
@@ -77,8 +79,29 @@ def test_text_in_markdown_is_literal():
 
 
 def test_each_meaning_has_one_colour_and_one_position():
-    assert colours.order({"bubble", "copy", "compute"}) == ["compute", "copy", "bubble"]
+    assert colours.order({"idle", "copy", "compute"}) == ["compute", "copy", "idle"]
     assert colours.of("copy") == colours.of("exposed_copy")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "written"),
+    [
+        ("dur_ns", 1_500, "1.50 µs"),
+        ("change_ns", 1_500, "+1.50 µs"),
+        ("change_bytes", 2048, "+2.00 KiB"),
+        ("change_percent", 950, "×10.5"),
+        ("idle_percent", 42.55, "42.5%"),
+        ("kernels", 132_104, "132,104"),
+        ("base_calls", 7.5, "7.5"),
+        ("offset_from_to", "0 → 4", "0 → 4"),
+    ],
+)
+def test_a_column_is_written_in_its_unit(column, value, written):
+    assert tables.unit_of(column)(value) == written
+
+
+def test_a_column_without_a_unit_is_written_as_it_is():
+    assert tables.unit_of("rank") is None
 
 
 def test_parameters_are_bound_in_the_text_and_literal_when_inlined():

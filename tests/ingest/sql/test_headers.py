@@ -8,7 +8,7 @@ import pytest
 import ingest
 from ingest import connect, sql
 from ingest.sql import headers
-from ingest.sql.column_units import SUFFIXES
+from ingest.sql.columns import SUFFIXES
 from tests.samples import COMPILED, SNAPSHOTS, Samples
 
 
@@ -58,17 +58,37 @@ def test_counts_are_columns_without_another_unit() -> None:
 @pytest.mark.parametrize(
     ("column", "unit"),
     [
-        *(
-            ("idle_ns", "ns"),
-            ("bytes", "bytes"),
-            ("bytes_per_s", "bytes/s"),
-            ("percent", "percent"),
-        ),
-        *(("kernels", "count"), ("rank", None), ("event_id", None)),
+        ("idle_ns", "ns"),
+        ("added_at", "moment"),
+        ("bytes", "bytes"),
+        ("bytes_per_s", "bytes/s"),
+        ("gb_per_s", "GB/s"),
+        ("computation_flo", "FLO"),
+        ("flo_per_s", "FLO/s"),
+        ("idle_percent", "percent"),
+        ("kernels", "count"),
+        ("peak_ordinal", "count"),
+        ("rank", None),
+        ("event_id", None),
     ],
 )
 def test_a_column_has_the_unit_of_its_name(column: str, unit: str | None) -> None:
     assert ingest.column_unit(column) == unit
+
+
+def test_columns_with_a_unit_are_numbers_or_times(types: Columns) -> None:
+    others = {
+        f"{relation}.{column}": kind
+        for relation, columns in types.items()
+        for column, kind in columns.items()
+        if ingest.column_unit(column)
+        and not kind.startswith(("BIGINT", "INTEGER", "DOUBLE", "HUGEINT", "SMALLINT", "TIMESTAMP"))
+    }
+    assert others == {}
+
+
+def test_columns_of_a_macro_have_meanings() -> None:
+    assert "in launch order" in ingest.column_meanings("kernel_sequences")["sequence"]
 
 
 def test_a_header_does_not_repeat_the_glossary() -> None:

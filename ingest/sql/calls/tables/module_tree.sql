@@ -8,7 +8,7 @@
 -- parent_id, module
 -- name       name of the module: its class and torch's number for it
 -- class      class of the module
--- depth
+-- depth      number of modules around it
 -- around     `module_id` of each module around it and its own, outermost first
 WITH RECURSIVE
 frames AS (

@@ -9,7 +9,8 @@
 -- parent_id, module
 -- name       name of the module: its class and torch's number for it
 -- class      class of the module
--- depth, calls
+-- depth      number of modules around it
+-- calls
 -- total_ns   host time in the module, ns
 -- self_ns    host time in the module but in no module inside it, ns
 -- device_ns  time of the device activities launched in it, or recorded in it by a CUDA graph, ns;

@@ -4,7 +4,7 @@
 -- One row: a metric of `run_metrics`. If each group is one run, the rows with `is_part` add up to
 -- metric `wall`. There are no rows if all runs of a side are unknown.
 --
--- metric        name of the metric, without its unit
+-- metric        name of the metric, as in `run_metrics_long`
 -- unit
 -- base          median of the first group; null if no run of it has the metric; an overlap is
 --               negative, so that the parts add up

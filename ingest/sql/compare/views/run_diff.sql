@@ -4,7 +4,7 @@
 -- rows if a run is unknown.
 -- Start here: What changed from one run to another?
 --
--- metric        name of the metric, without its unit
+-- metric        name of the metric, as in `run_metrics_long`
 -- unit
 -- base          value in the first run; null if unknown; an overlap is negative, so that the parts
 --               add up

@@ -3,7 +3,7 @@
 --
 -- run_id, rank, device
 -- part     compute; exposed_communication, without concurrent compute; exposed_copy, without
---          concurrent compute or communication; bubble, without any activity
+--          concurrent compute or communication; idle, without any activity
 -- part_ns  time of the part, ns
 -- percent  share of the device's span, 0 to 100; null if the span is 0
 WITH parts AS (
@@ -12,7 +12,7 @@ WITH parts AS (
     compute_ns AS compute,
     exposed_communication_ns AS exposed_communication,
     exposed_copy_ns AS exposed_copy,
-    idle_ns AS bubble
+    idle_ns AS idle
     INTO NAME part VALUE part_ns
 )
 

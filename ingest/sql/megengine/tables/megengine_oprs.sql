@@ -25,7 +25,7 @@
 --                         it launched nothing
 -- computation_flo         number of floating-point operations; a multiply-add counts as two; null
 --                         if none were counted
--- memory_bytes
+-- memory_bytes            bytes read and written
 -- flo_per_s               floating-point operations divided by `device_time_by_end_s`; null if that
 --                         is 0
 -- bytes_per_s             bytes read and written divided by `device_time_by_end_s`; null if that is

@@ -14,7 +14,8 @@
 -- time_s            time of the operator, s
 -- total_s
 -- computation_flo   number of floating-point operations; null if none were counted
--- memory_bytes, flo_per_s, bytes_per_s, in_shapes, in_layouts, out_shapes
+-- memory_bytes      bytes read and written
+-- flo_per_s, bytes_per_s, in_shapes, in_layouts, out_shapes
 CREATE MACRO megengine_records(
     side := 'device',
     time_key := 'end',

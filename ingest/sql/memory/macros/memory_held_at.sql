@@ -1,9 +1,7 @@
 -- What was held at any number of moments: `memory_held_at(moments, held)`. The arguments are names
--- of relations: with rows of `memory_timeline`, and with rows that have `alloc_ordinal` and
--- `free_ordinal`, such as `memory_allocations`.
--- One row: a row of `held` that was in use at a moment.
---
--- ordinal  the moment (`memory_timeline.ordinal`)
+-- of relations with `run_id`, `source_id` and `device_id`: `moments` with `ordinal`, as in
+-- `memory_timeline`; `held` with `alloc_ordinal` and `free_ordinal`, as in `memory_allocations`.
+-- One row: a row of `held` that was in use at a moment, with the moment's `ordinal`.
 CREATE MACRO memory_held_at(moments, held) AS TABLE
     SELECT moment.ordinal, each.*
     FROM query_table(moments) AS moment

@@ -21,11 +21,15 @@
 -- stack_id       stack that allocated it (`stacks.stack_id`)
 CREATE MACRO memory_allocations_at(moments) AS TABLE
     WITH
-    held AS NOT MATERIALIZED (FROM memory_held_at(moments, 'memory_allocations')),
+    requested_moments AS NOT MATERIALIZED (FROM query_table(moments)),
+
+    held AS NOT MATERIALIZED (
+        FROM memory_held_at('requested_moments', 'memory_allocations')
+    ),
 
     -- A join alone does not restrict DuckDB to the stacks of these runs.
     stacks_of_runs AS (
-        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM query_table(moments))
+        SELECT * FROM stacks WHERE run_id IN (SELECT run_id FROM requested_moments)
     )
 
     SELECT

@@ -18,6 +18,8 @@
 -- user_frame     line of the user's code that allocated the block
 CREATE MACRO memory_layout_at(moments) AS TABLE
     WITH
+    layout_moments AS NOT MATERIALIZED (FROM query_table(moments)),
+
     held AS (
         SELECT
             run_id,
@@ -32,7 +34,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             is_expandable
             AND lag(is_expandable) OVER in_space
             AND lag(until_address) OVER in_space = address AS continues
-        FROM memory_held_at(moments, 'memory_reservations')
+        FROM memory_held_at('layout_moments', 'memory_reservations')
         WINDOW
             in_space AS (PARTITION BY run_id, source_id, device_id, ordinal ORDER BY address)
     ),
@@ -67,7 +69,7 @@ CREATE MACRO memory_layout_at(moments) AS TABLE
             used.bytes,
             used.state,
             used.user_frame
-        FROM memory_allocations_at(moments) AS used
+        FROM memory_allocations_at('layout_moments') AS used
         ASOF INNER JOIN segments
             ON
                 used.run_id = segments.run_id

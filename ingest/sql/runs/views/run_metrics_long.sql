@@ -5,8 +5,8 @@
 -- run_id, rank, device
 -- is_slowest  whether the device has the longest wall time of the run
 -- is_slowest_of_rank
--- metric      name of a column of `run_metrics` without its unit; `idle_` and a cause of idle time; or
---             another part
+-- metric      name of a column of `run_metrics` without its unit, `idle_` and a cause of idle time,
+--             or the name of another part
 -- unit
 -- value       value of the metric; negative for an overlap; null if not known
 -- is_part     whether the metric is one of the parts that add up to metric `wall`

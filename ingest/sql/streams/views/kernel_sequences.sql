@@ -7,8 +7,8 @@
 -- run_id, rank, device
 -- level      op (outermost operator around the launches) or leaf (innermost), as in `ranking`
 -- name       name of the operator
--- kernels    names of the operator's kernels, copies and memsets, in launch order
--- length     number of names in `kernels`
+-- sequence   names of the operator's kernels, copies and memsets, in launch order
+-- length     number of names in `sequence`
 -- calls      number of calls of the operator with exactly this sequence
 -- device_ns  device time of the calls, ns
 -- op_ids     the calls of the operator with this sequence (`ops.event_id`), in trace order
@@ -34,7 +34,7 @@ CREATE MACRO kernel_sequences(run := NULL, from_step := NULL, to_step := NULL) A
         device,
         level,
         name,
-        ordered_names AS kernels,
+        ordered_names AS sequence,
         len(ordered_names) AS length,
         count(*) AS calls,
         sum(device_ns)::BIGINT AS device_ns,

@@ -29,7 +29,7 @@ CREATE MACRO temporal_breakdown(run := NULL, from_step := NULL, to_step := NULL)
     chosen AS (
         SELECT run_id, rank, device, part, part_ns AS ns
         FROM device_split
-        WHERE part <> 'bubble' AND is_of_run(run_id, run) AND is_whole(from_step, to_step)
+        WHERE part <> 'idle' AND is_of_run(run_id, run) AND is_whole(from_step, to_step)
         UNION ALL
         SELECT run_id, rank, device, cause AS part, idle_ns AS ns
         FROM bubble_causes

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingest import sql
+from ingest.pipeline.scratch import open_scratch
 from ingest.sql import advice_kinds
 
 FILES = sorted(advice_kinds.DIRECTORY.glob("*.sql"))
@@ -24,6 +25,15 @@ def test_templates_name_only_values_that_are_filled_in() -> None:
     named = {name for file in FILES for name in re.findall(r"\{\w+\}", file.read_text())}
     assert len(named) > 10
     assert named <= filled
+
+
+def test_a_kind_has_each_fact_once(tmp_path: Path) -> None:
+    """`SELECT *, work_ns AS saved_ns` of a relation that has `saved_ns` would have it twice."""
+    with open_scratch(tmp_path / "scratch") as connection:
+        connection.execute("USE of_run")
+        for kind, (_, query) in advice_kinds._kinds().items():
+            columns = connection.sql(query).columns if query else []
+            assert len(columns) == len(set(columns)), kind
 
 
 def test_stored_facts_do_not_depend_on_texts() -> None:

@@ -66,6 +66,15 @@ def test_many_moments_return_the_same_rows_as_each_moment_alone(connection, macr
     assert sorted(map(repr, alone)) == sorted(map(repr, found))
 
 
+@pytest.mark.parametrize("macro", MACROS)
+def test_the_relation_of_moments_may_have_any_name(connection, macro):
+    query = "SELECT count(*) FROM " + macro
+    [(count,)] = rows(connection, query.format("picked"))
+    for name in ("held", "segments", "blocks", "moments"):
+        named = f"WITH {name} AS (FROM picked) {query.format(name)}"
+        assert rows(connection, named) == [(count,)]
+
+
 def test_owners_add_up_to_the_memory_in_use(connection):
     sums = rows(
         connection,

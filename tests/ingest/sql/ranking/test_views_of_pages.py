@@ -65,7 +65,7 @@ def test_occupancy_over_time_adds_up_to_the_split(store, bins):
         split = rows(
             store,
             f"SELECT replace(part, 'exposed_', ''), part_ns FROM device_split "
-            f"WHERE run_id = '{run}' AND rank = {rank} AND part <> 'bubble'",
+            f"WHERE run_id = '{run}' AND rank = {rank} AND part <> 'idle'",
         )
         causes = rows(
             store,

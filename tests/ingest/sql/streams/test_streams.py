@@ -84,7 +84,7 @@ QUERIES = {  # function in plain Python → the equivalent query, with `FIRSTS`
         INNER JOIN firsts USING (run_id, rank)
         """,
     in_python.sequences: """
-        SELECT run_id, rank, device, name, kernels, calls, device_ns
+        SELECT run_id, rank, device, name, sequence, calls, device_ns
         FROM kernel_sequences()
         INNER JOIN firsts USING (run_id, rank)
         WHERE level = 'leaf'

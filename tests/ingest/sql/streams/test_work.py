@@ -100,7 +100,7 @@ LAUNCHES = under("outer", 1, 90, under("mm", 10, 20, [call(11, 12, 1)]), [call(3
 WORK: dict[str, Case] = {
     "sequences of an operator": (
         SEQUENCES,
-        "SELECT kernels, length, calls, device_ns, len(op_ids) FROM kernel_sequences()",
+        "SELECT sequence, length, calls, device_ns, len(op_ids) FROM kernel_sequences()",
         [row for row in SEQUENCE_ROWS for _ in ("leaf", "op")],
     ),
     "sequences of the innermost and the outermost operator": (
@@ -129,7 +129,7 @@ WORK: dict[str, Case] = {
             *under("mm", 10, 90, work(20, 30, 40, "A"), work(60, 70, 80, "B")),
         ],
         """
-        SELECT steps, level, kernels FROM (
+        SELECT steps, level, sequence FROM (
             SELECT 'all' AS steps, * FROM kernel_sequences(from_step := 0)
             UNION ALL
             SELECT 'first' AS steps, * FROM kernel_sequences(from_step := 0, to_step := 0)

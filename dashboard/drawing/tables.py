@@ -88,7 +88,7 @@ def _clip(longest: int, value: Any) -> Any:
 
 def show(
     frame: pd.DataFrame,
-    relation: str,
+    relation: str | None,
     *,
     key: str,
     hidden: Sequence[str] = (),
@@ -109,7 +109,7 @@ def show(
 ) -> list[int]:
     """Draw a table of rows without empty columns. Return the indices of selected rows.
 
-    Headings show the comments of the columns of `relation` on hover.
+    Headings show on hover what the columns of `relation` mean.
 
     bars          columns with a bar in each cell; bars of negative values point to the left
     colours       the colours of the rows' bars, which are then longer
@@ -127,7 +127,7 @@ def show(
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
     frame = frame[full or list(frame.columns)]
-    comments = ingest.column_meanings(relation)
+    comments = ingest.column_meanings(relation) if relation else {}
     kinds = {
         **dict.fromkeys(NAMES, "name"),
         **dict.fromkeys(bars, "bar"),

@@ -60,7 +60,7 @@ def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
     tables.show(
         # Tables leave out columns without a value. Here they are part of the result.
         frame.assign(**{column: formatting.NONE for column in columns if is_empty[column]}),
-        "",
+        None,
         key=f"result-{key}",
         labels={
             column: formatting.clipped(name, MAX_HEADING_LENGTH)

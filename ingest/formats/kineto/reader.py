@@ -182,7 +182,10 @@ class KinetoTrace:
         except (EOFError, OSError) as error:
             self._broken = str(error)
         self.json_bytes += len(block)
-        self.has_escaped_backslash |= rb"\\" in block
+        # A search for one byte is ten times as fast as one for two.
+        self.has_escaped_backslash = self.has_escaped_backslash or (
+            b"\\" in block and rb"\\" in block
+        )
         self._progress(self._file.tell())
         return block
 

@@ -1,12 +1,14 @@
 """Compares the ingest with a bare parse: `python benchmarks/ingest.py [--ten] [--repeat N]`.
 
-Each input is read in several ways, each time in a new process. First, DuckDB's `read_json` reads
-the same `traceEvents` array with the same columns, once into a database file and once into memory.
-Then `ingest` reads the complete trace: read, parse, normalise, nest, link, write Parquet.
+Each input is read in several ways, each time in a new process, in turn. First, DuckDB's `read_json`
+reads the same `traceEvents` array with the same columns, once into a database file and once into
+memory, in a Python process that imports only DuckDB. Then `ingest add` reads the complete trace
+into a new store: read, parse, normalise, nest, link, write Parquet.
 
-A time is the fastest of N, measured inside the process. Peak RSS includes child processes. `--ten`
-adds an input with the events of the large trace repeated ten times (6 GB of JSON on disk). The
-script checks no limits, because times depend on the machine.
+A time is that of a complete process, the fastest of N. Peak RSS includes child processes. A second
+table shows where the processor time of an `add` goes. `--ten` adds an input with the events of the
+large trace repeated ten times (6 GB of JSON on disk). The script checks no limits, because times
+depend on the machine.
 """
 
 import argparse
@@ -15,103 +17,101 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from pathlib import Path
-
-import duckdb
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
+from benchmarks.processes import Measured, measure, processor_seconds  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
 
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 OWLV2 = SAMPLES / "traces" / "h100_owlv2.json.gz"
 LARGE = SAMPLES / "large" / "flux_compile_cachehit_stack.json.gz"
+COMMAND = Path(sys.executable).with_name("ingest")
 SHIFTED = re.compile(
     rb'("(ts|id|correlation|External id|Ev Idx|Python id|Python parent id)": ?)(\d+)'
 )
 SHIFT_US = 600_000_000  # longer than every trace
 SHIFT_IDS = 10_000_000
 COLUMNS = (
-    "input", "MB of JSON", "events", "bare, file s", "bare, memory s", "ingest s", "× file",
-    "× memory", "MB/s", "events/s", "peak RSS MB", "store %",
+    "input", "MB of JSON", "events", "bare, file s", "bare, memory s", "add s", "× file",
+    "× memory", "processor s", "× memory", "MB/s", "peak RSS MB", "store %",
 )  # fmt: skip
+SHARES = ("part of an add", "processor s", "%")
+LEAST_SHARE = 0.005  # of the time, for a row of its own
 MANY_RUNS = 24
 MANY_COLUMNS = ("--jobs", f"s for {MANY_RUNS} runs", "peak RSS MB")
-POLL_SECONDS = 0.02
 BARE = """
-    CREATE TABLE events AS FROM read_json('{array}', format = 'array',
-        maximum_object_size = 100_000_000, columns = {{
-            ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR',
-            id: 'VARCHAR', ts: 'DOUBLE', dur: 'DOUBLE', args: 'JSON'
-        }})
+import duckdb, sys
+connection = duckdb.connect(sys.argv[2], config={"preserve_insertion_order": False})
+connection.execute("SET enable_progress_bar = false")
+connection.execute(
+    "CREATE TABLE events AS FROM read_json($1, format = 'array', "
+    "maximum_object_size = 100_000_000, columns = {ph: 'VARCHAR', cat: 'VARCHAR', "
+    "name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', id: 'VARCHAR', ts: 'DOUBLE', "
+    "dur: 'DOUBLE', args: 'JSON'})", [sys.argv[1]])
 """
 
 
-# These functions run in a separate process, which prints the seconds that they return.
+# The parts of an `add`, in a process of their own.
 
 
-def bare_parse(array: str, database: str) -> float:
-    """Parse the array of events into a table with DuckDB. Return the seconds."""
-    with duckdb.connect(database, config={"preserve_insertion_order": False}) as connection:
-        connection.execute("SET enable_progress_bar = false")
-        began = time.perf_counter()
-        connection.execute(BARE.format(array=array))
-        return time.perf_counter() - began
+def print_parts(trace: str, store: str) -> None:
+    """Add a trace, and print the processor time of each part in s, as JSON."""
+    from ingest.formats.kineto import load, repair
+    from ingest.pipeline import build, parquet, run
 
+    parts: dict[str, float] = {}
 
-def complete_ingest(trace: str, store: str) -> float:
-    """Ingest the trace into a new store. Return the seconds."""
+    def timed(module: Any, name: str, label: Callable[..., str]) -> None:
+        function = getattr(module, name)
+
+        @wraps(function)
+        def measured(*args: Any, **kwargs: Any) -> Any:
+            inside, before = sum(parts.values()), processor_seconds()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                used = processor_seconds() - before - (sum(parts.values()) - inside)
+                part = label(*args, **kwargs)
+                parts[part] = parts.get(part, 0) + used
+
+        setattr(module, name, measured)
+
+    timed(load, "parse", lambda *_: "read and parse")
+    timed(repair, "parse", lambda *_: "read and parse")
+    timed(run, "_stage", lambda *_: "other staging")
+    timed(run, "redact_secrets", lambda *_: "secrets")
+    timed(build, "_fill", lambda _, task: ", ".join(node.name for node in task.nodes))
+    timed(parquet, "_write", lambda _, name, *__: f"write {name}")
+    timed(parquet, "_copy", lambda _, source, *__: "write " + source.split()[1])
     opened = ingest.Store(store)
-    began = time.perf_counter()
+    before = processor_seconds()
     opened.add(trace)
-    return time.perf_counter() - began
+    parts["everything else"] = processor_seconds() - before - sum(parts.values())
+    print(json.dumps(parts))
 
 
-def run_in_process(*call: str, script: str = __file__) -> tuple[float, int]:
-    """Run a function of a script in a process. Return its seconds and the peak RSS in bytes."""
-    command = [sys.executable, script, "--call", *call]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        peak = wait_and_measure_rss(process)
-        assert process.stdout
-        assert process.stderr
-        printed, errors = process.stdout.read(), process.stderr.read()
-    if process.returncode:
-        raise SystemExit(f"{' '.join(call)}: {errors.decode()}")
-    return float(printed), peak
-
-
-def wait_and_measure_rss(process: subprocess.Popen[bytes]) -> int:
-    """Wait for a process. Return the peak RSS of the process and its descendants in bytes."""
-    peak = 0
-    while process.poll() is None:
-        peak = max(peak, sum(map(rss, descendants(process.pid))))
-        time.sleep(POLL_SECONDS)
-    return peak
-
-
-def descendants(pid: int) -> Iterator[int]:
-    yield pid
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            for child in children.read_text().split():
-                yield from descendants(int(child))
-        except OSError:
-            continue  # the process has ended
-
-
-def rss(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+def shares(trace: Path, store: Path) -> list[list[str]]:
+    """Return the rows of the table of parts, largest first. Small parts are in one row."""
+    shutil.rmtree(store, ignore_errors=True)
+    printed = measure([sys.executable, __file__, "--parts", trace, store]).output
+    parts: dict[str, float] = json.loads(printed)
+    total = sum(parts.values())
+    small = {part for part, used in parts.items() if used < LEAST_SHARE * total}
+    rest = sum(parts.pop(part) for part in small)
+    parts[f"{len(small)} smaller parts"] = rest
+    return [
+        [part, f"{used:.2f}", f"{100 * used / total:.1f}"]
+        for part, used in sorted(parts.items(), key=lambda item: -item[1])
+    ]
 
 
 # Inputs.
@@ -157,24 +157,23 @@ def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list
     """Return the rows of the table for one trace: a row for .json, and a row for .json.gz."""
     array, size = write_array(directory, trace), trace.stat().st_size
     database, store = directory / "bare.duckdb", directory / "store"
-    seconds: dict[str, list[float]] = {}
-    peaks: dict[str, int] = {}
+    ways = {
+        "file": [sys.executable, "-c", BARE, array, database],
+        "memory": [sys.executable, "-c", BARE, array, ":memory:"],
+        "json": [COMMAND, "add", trace, "--store", store],
+        "json.gz": [COMMAND, "add", compressed, "--store", store],
+    }
+    found: dict[str, list[Measured]] = {way: [] for way in ways}
     for _ in range(repeat):
-        for way, call in (
-            ("file", ("bare_parse", str(array), str(database))),
-            ("memory", ("bare_parse", str(array), ":memory:")),
-            ("json", ("complete_ingest", str(trace), str(store))),
-            ("json.gz", ("complete_ingest", str(compressed), str(store))),
-        ):
+        for way, command in ways.items():
             shutil.rmtree(store, ignore_errors=True)
             database.unlink(missing_ok=True)
-            took, peak = run_in_process(*call)
-            seconds.setdefault(way, []).append(took)
-            peaks[way] = max(peak, peaks.get(way, 0))
+            found[way].append(measure(command))
     stored = sum(file.stat().st_size for file in store.glob("runs/*/run_id=*/*.parquet"))
     [(events,)] = ingest.connect(store).sql("SELECT sum(events) FROM sources").fetchall()
     array.unlink()
-    best = {way: min(taken) for way, taken in seconds.items()}
+    best = {way: min(one.seconds for one in taken) for way, taken in found.items()}
+    used = {way: min(one.processor_seconds for one in taken) for way, taken in found.items()}
     return [
         [
             f"{trace.stem}.{form}",
@@ -185,9 +184,10 @@ def compare(trace: Path, compressed: Path, repeat: int, directory: Path) -> list
             f"{best[form]:.2f}",
             f"{best[form] / best['file']:.2f}",
             f"{best[form] / best['memory']:.2f}",
+            f"{used[form]:.2f}",
+            f"{used[form] / used['memory']:.2f}",
             f"{size / 1e6 / best[form]:,.0f}",
-            f"{events / best[form]:,.0f}",
-            f"{peaks[form] / 1e6:,.0f}",
+            f"{max(one.peak_bytes for one in found[form]) / 1e6:,.0f}",
             f"{100 * stored / size:.1f}",
         ]
         for form in ("json", "json.gz")
@@ -205,13 +205,8 @@ def many(directory: Path) -> list[list[str]]:
     rows = []
     for jobs in ("1", "2"):
         store = directory / f"store{jobs}"
-        command = [sys.executable, "-m", "ingest", "add", *paths, "--jobs", jobs, "--store", store]
-        began = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            peak = wait_and_measure_rss(process)
-        if process.returncode:
-            raise SystemExit(f"{' '.join(command)}: failed")
-        rows.append([jobs, f"{time.perf_counter() - began:.1f}", f"{peak / 1e6:,.0f}"])
+        found = measure([COMMAND, "add", *paths, "--jobs", jobs, "--store", store])
+        rows.append([jobs, f"{found.seconds:.1f}", f"{found.peak_bytes / 1e6:,.0f}"])
     return rows
 
 
@@ -224,19 +219,17 @@ def main() -> None:
         action="store_true",
         help="also measure the large trace with its events repeated ten times",
     )
-    parser.add_argument("--call", nargs="+", help=argparse.SUPPRESS)
+    parser.add_argument("--parts", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.call:
-        name, *arguments = options.call
-        functions = {"bare_parse": bare_parse, "complete_ingest": complete_ingest}
-        print(functions[name](*arguments))
+    if options.parts:
+        print_parts(*options.parts)
         return
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         inputs = [(OWLV2, 10), (LARGE, 1)]
         if options.ten:
             inputs.append((LARGE, 10))
-        rows = []
+        rows, parts = [], {}
         for sample, count in inputs:
             trace = directory / f"{sample.name.partition('.')[0]} ×{count}.json"
             repeat_events(sample, count, trace)
@@ -244,10 +237,14 @@ def main() -> None:
             with trace.open("rb") as plain, gzip.open(compressed, "wb", compresslevel=6) as packed:
                 shutil.copyfileobj(plain, packed, 1 << 20)
             rows += compare(trace, compressed, options.repeat, directory)
+            parts[trace.name] = shares(trace, directory / "store")
             trace.unlink()
             compressed.unlink()
         printed = results()
         printed.print(table(COLUMNS, rows, right=COLUMNS[1:]))
+        for name, of_trace in parts.items():
+            printed.print(name)
+            printed.print(table(SHARES, of_trace, right=SHARES[1:]))
         printed.print(table(MANY_COLUMNS, many(directory), right=MANY_COLUMNS))
 
 

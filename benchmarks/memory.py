@@ -15,7 +15,6 @@ import random
 import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
-from benchmarks.ingest import run_in_process  # noqa: E402
+from benchmarks.processes import measure  # noqa: E402
 from ingest.formats.snapshot.reader import MemorySnapshot  # noqa: E402
 from ingest.formats.snapshot.stacks import Stacks  # noqa: E402
 from ingest.terminal import results, table  # noqa: E402
@@ -164,7 +163,12 @@ def main() -> None:
         CALLS[name](*arguments)
         print(time.perf_counter() - began)
         return
-    call = partial(run_in_process, script=__file__)
+
+    def call(*words: str) -> tuple[float, int]:
+        """Run a function of this script in a process. Return its seconds and its peak RSS."""
+        found = measure([sys.executable, __file__, "--call", *words])
+        return float(found.output), found.peak_bytes
+
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "snapshot.pickle"
         call("make", str(path), str(options.events), "shared" if options.shared else "fresh")

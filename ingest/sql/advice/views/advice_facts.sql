@@ -79,4 +79,6 @@ SELECT
     sum(named_ns)::BIGINT AS named_ns,
     sum(gain_ns)::BIGINT AS gain_ns
 FROM found
-GROUP BY ALL;
+GROUP BY ALL
+-- Adding a run again writes the same file.
+ORDER BY device_id, step, kind, name;

@@ -5,8 +5,8 @@ reads the same `traceEvents` array with the same columns, once into a database f
 memory, in a Python process that imports only DuckDB. Then `ingest add` reads the complete trace
 into a new store: read, parse, normalise, nest, link, write Parquet.
 
-A time is that of a complete process, the fastest of N. Peak RSS includes child processes. A second
-table shows where the processor time of an `add` goes. `--ten` adds an input with the events of the
+Times are of complete processes, the fastest of N. Peak RSS includes child processes. A second table
+shows where the processor time of an `add` goes. `--ten` adds an input with the events of the
 large trace repeated ten times (6 GB of JSON on disk). The script checks no limits, because times
 depend on the machine.
 """

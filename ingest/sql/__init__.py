@@ -7,9 +7,9 @@
     <topic>/views/         views over the tables, and table macros, which are views with parameters
     <topic>/queries/       statements with parameters that Python runs
 
-A file defines one object and is named after it. `glossary.txt` describes the columns that several
-relations share, and lists those that hold counts. `order.py` derives the order in which to create
-the objects from what each of them reads.
+A file defines one object and is named after it. `glossary.txt` describes columns that several
+relations share. It also lists the columns that hold counts. `order.py` finds out what each object
+reads, and derives the order in which to create the objects.
 """
 
 from ingest.sql.columns import column_meanings, column_unit

@@ -1,6 +1,6 @@
--- What was held at any number of moments: `memory_held_at(moments, held)`. The arguments are names
--- of relations with `run_id`, `source_id` and `device_id`: `moments` with `ordinal`, as in
--- `memory_timeline`; `held` with `alloc_ordinal` and `free_ordinal`, as in `memory_allocations`.
+-- Memory in use at any number of moments: `memory_held_at(moments, held)`. Both arguments are names
+-- of relations with `run_id`, `source_id` and `device_id`. `moments` also has `ordinal`, like
+-- `memory_timeline`. `held` also has `alloc_ordinal` and `free_ordinal`, like `memory_allocations`.
 -- One row: a row of `held` that was in use at a moment, with the moment's `ordinal`.
 CREATE MACRO memory_held_at(moments, held) AS TABLE
     SELECT moment.ordinal, each.*

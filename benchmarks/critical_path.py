@@ -51,6 +51,7 @@ def step(events: int) -> Nodes:
         "start_ns": (begins, begins + CALL_NS // 2),
         "end_ns": (begins + OP_NS, begins + CALL_NS // 2 + CALL_NS),
         "wait": (none, none),
+        "cause": (none.astype(np.int8), none.astype(np.int8)),
         "is_annotation": (none, none),
         "is_op": (ones, none),
         "is_autograd": (none, none),
@@ -73,6 +74,7 @@ def step(events: int) -> Nodes:
         "kernel_label": names + NAMES + 1,
         "op_label": names,
         "module_label": names * 0,
+        "waited_ns": names * 0 - 1,
     }
     end_ns = int(max(spans["end_ns"].max(), activities["end_ns"].max()))
     syncs = dict.fromkeys(
@@ -91,13 +93,13 @@ def measured(events: int) -> tuple[str, ...]:
         graph = build_graph(nodes, host)
         path = longest_path(graph)
         found = time.perf_counter()
-        gains(graph, path, labels_of(nodes, host, graph))
+        gains(graph, path, labels_of(nodes, host))
         seconds.append((found - began, time.perf_counter() - found))
     nodes = step(events)
     tracemalloc.start()
     host = read_threads(nodes, None)
     graph = build_graph(nodes, host)
-    gains(graph, longest_path(graph), labels_of(nodes, host, graph))
+    gains(graph, longest_path(graph), labels_of(nodes, host))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     of_path, of_gains = (f"{min(each):.2f}" for each in zip(*seconds, strict=True))

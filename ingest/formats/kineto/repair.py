@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 
 import duckdb
@@ -23,6 +23,7 @@ from ingest.formats.kineto.damage import (
 from ingest.formats.kineto.parse import parse
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.source import Source
+from ingest.memory_limit import memory_limit
 from ingest.units import counted
 
 PAGE = 100_000
@@ -183,16 +184,13 @@ class Repair:
         _, first, _, _ = self._events[0]
         pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, [batch_of(*self._events)])
         is_long = self._characters > LONG_PIECE
-        limit = self._connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
         try:
-            if is_long:
-                self._connection.execute(f"SET memory_limit = '{MEMORY_FOR_LONG_EVENTS}'")
-            parse(self._connection, self._source_id, pieces)
+            with (
+                memory_limit(self._connection, MEMORY_FOR_LONG_EVENTS) if is_long else nullcontext()
+            ):
+                parse(self._connection, self._source_id, pieces)
         except duckdb.OutOfMemoryException:
             self._count(TOO_LONG, len(self._events), first)
-        finally:
-            if is_long:
-                self._connection.execute(f"SET memory_limit = '{limit}'")
         self._events, self._characters = [], 0
 
     def _count_refused(self) -> None:

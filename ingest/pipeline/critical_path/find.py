@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.arrow import arrow_of, numpy_of
+from ingest.memory_limit import memory_limit
 from ingest.pipeline.critical_path.gains import KINDS, gains, labels_of
 from ingest.pipeline.critical_path.graph import NOBODY, Edges, Graph, Integers, Kind, in_order
 from ingest.pipeline.critical_path.longest import longest_path
@@ -20,7 +21,8 @@ ORDERS = (
     "lane, start_ns, event_id",
     "call_id, awaited_lane, before_ns",
 )
-CAUSES = np.array([Kind.HOST, Kind.DATALOADER, Kind.COMPILE])  # by `cause` of `path_spans`
+CAUSES = np.array([Kind.HOST, Kind.DATALOADER, Kind.COMPILE], np.int8)  # by `cause` of `path_spans`
+MEMORY_OF_DUCKDB = "200MB"  # a step of many events needs more in Python
 BATCH_ROWS = 1 << 15
 INSERTED_ROWS = 1 << 17  # per INSERT, which has a fixed cost
 
@@ -32,6 +34,13 @@ def find_paths(
 
     Work on one step at a time, in memory that is linear in the step's events.
     """
+    with memory_limit(connection, MEMORY_OF_DUCKDB):
+        _find_paths(connection, reads, fills)
+
+
+def _find_paths(
+    connection: duckdb.DuckDBPyConnection, reads: tuple[str, ...], fills: tuple[str, ...]
+) -> None:
     steps, *relations = reads
     parts = [
         _Rows(connection, relation, order)
@@ -50,7 +59,7 @@ def find_paths(
         if sum(map(len, found)) >= INSERTED_ROWS:
             _insert(connection, edges_table, found)
             found = []
-        gained += [(path, *row) for row in gains(graph, edges, labels_of(nodes, host, graph))]
+        gained += [(path, *row) for row in gains(graph, edges, labels_of(nodes, host))]
     if found:
         _insert(connection, edges_table, found)
     if gained:
@@ -90,7 +99,7 @@ def build_graph(nodes: Nodes, host: Host | None) -> Graph:
 
 def _with_causes(graph: Graph, nodes: Nodes) -> Graph:
     """Return the graph with the host's time in data loaders and in torch.compile as such."""
-    no_cause = np.zeros(len(graph.times), np.int64)  # of activities, and of owner NOBODY
+    no_cause = np.zeros(len(nodes.activity_owners) + 1, np.int8)  # the last is for owner NOBODY
     causes = np.concatenate([nodes.spans["cause"], no_cause])[graph.owners]
     kinds = np.where((graph.kinds == Kind.HOST) & (causes > 0), CAUSES[causes], graph.kinds)
     return replace(graph, kinds=kinds)

@@ -14,42 +14,51 @@ MAX_LABELS = 8  # of a level, for which gains are computed
 NO_LABEL = 0
 
 
-def labels_of(nodes: Nodes, host: Host | None, graph: Graph) -> list[npt.NDArray[np.uint64]]:
-    """Return for each level the label of every edge, or 0. A kind's label is its number plus 1."""
+def labels_of(nodes: Nodes, host: Host | None) -> list[npt.NDArray[np.uint64]]:
+    """Return for each level but the first the label of every owner, or 0.
+
+    The last item is for edges without an owner, because NOBODY is -1.
+    """
     none = np.zeros(len(nodes.activity_owners), np.uint64)
     ops = host.ops if host else np.zeros(0, np.int64)
     of_span = {
         name: np.where(ops == NOBODY, NO_LABEL, nodes.spans[name][ops]).astype(np.uint64)
         for name in ("op_label", "module_label")
     }
-    of_owners = [
+    labels = [
         np.concatenate([nodes.spans["call_label"].astype(np.uint64), none]),
         np.concatenate([of_span["op_label"], nodes.activities["op_label"]]),
         np.concatenate([np.zeros_like(ops, np.uint64), nodes.activities["kernel_label"]]),
         np.concatenate([of_span["module_label"], nodes.activities["module_label"]]),
     ]
-    return [
-        (graph.kinds + 1).astype(np.uint64),
-        *(
-            np.append(labels.astype(np.uint64), np.uint64(NO_LABEL))[graph.owners]
-            for labels in of_owners  # an edge without owner (-1) gets the last item
-        ),
-    ]
+    return [np.append(each.astype(np.uint64), np.uint64(NO_LABEL)) for each in labels]
 
 
 def gains(
     graph: Graph, edges: Integers, labels: list[npt.NDArray[np.uint64]]
 ) -> list[tuple[str, str | None, int, int]]:
-    """Return the rows of `path_gains` for the labels that take the most time on the path."""
+    """Return the rows of `path_gains` for the labels that take the most time on the path.
+
+    `labels`: those of owners. The label of an edge's kind is its number plus 1.
+    """
+    owners = graph.owners[edges]
+    on_edges = [
+        graph.kinds[edges].astype(np.uint64) + np.uint64(1),
+        *(each[owners] for each in labels),
+    ]
     candidates: list[tuple[int, int]] = []
-    for level, of_edges in enumerate(labels):
-        found, inverse = np.unique(of_edges[edges], return_inverse=True)
+    for level, of_edges in enumerate(on_edges):
+        found, inverse = np.unique(of_edges, return_inverse=True)
         on_path = np.bincount(inverse, graph.weights[edges], len(found))
         on_path[found == NO_LABEL] = 0
         longest = np.argsort(-on_path, kind="stable")[: MAX_LABELS if level else len(Kind)]
         candidates += [(level, int(found[at])) for at in longest if on_path[at] > 0]
     step_ns = int(graph.times[-1] - graph.times[0])
-    lengths = lengths_without(graph, [labels[level] == label for level, label in candidates])
+    masks = (
+        (labels[level - 1] == label)[graph.owners] if level else graph.kinds == label - 1
+        for level, label in candidates
+    )
+    lengths = lengths_without(graph, masks, len(candidates))
     return [
         (LEVELS[level], None, label, step_ns - length)
         if level

@@ -14,8 +14,9 @@ from heapq import heappop, heappush
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.signedinteger]
 NOBODY = -1  # the owner of time between operators
+EDGE_TYPES = (np.int32, np.int32, np.int64, np.int32, np.int8)  # of the columns of edges
 
 
 class Kind(IntEnum):
@@ -51,7 +52,7 @@ class Edges:
     ) -> None:
         """Add edges. A scalar is the value of all of them."""
         values = (sources, targets, weights, owners, kinds)
-        columns = np.broadcast_arrays(*(np.asarray(column, np.int64) for column in values))
+        columns = np.broadcast_arrays(*map(np.asarray, values, EDGE_TYPES))
         self.columns.append(tuple(np.atleast_1d(column) for column in columns))
 
 
@@ -92,22 +93,18 @@ def in_order(times: Integers, lanes: Integers, positions: Integers, edges: Edges
     explained[0] = True
     explained[targets[is_forward & (weights == times[targets] - times[sources])]] = True
     rest = np.flatnonzero(~explained)
-    added = (np.zeros_like(rest), rest, times[rest] - times[0], rest * 0 + NOBODY)
-    columns = [
-        np.concatenate([column[is_forward], more])
-        for column, more in zip(
-            (sources, targets, weights, owners, kinds),
-            (*added, rest * 0 + Kind.UNEXPLAINED),
-            strict=True,
-        )
-    ]
-    by_target = np.argsort(columns[1], kind="stable")
-    return Graph(times, *(column[by_target] for column in columns))
+    added = Edges()
+    added.add(0, rest, times[rest] - times[0], NOBODY, Kind.UNEXPLAINED)
+    by_target = np.argsort(np.append(targets[is_forward], rest), kind="stable")
+    columns = zip((sources, targets, weights, owners, kinds), *added.columns, strict=True)
+    return Graph(
+        times, *(np.append(column[is_forward], more)[by_target] for column, more in columns)
+    )
 
 
 def _inverse(order: Integers) -> Integers:
     """Return the position of each item in an order."""
-    position = np.empty_like(order)
+    position = np.empty(len(order), np.int32)
     position[order] = np.arange(len(order))
     return position
 

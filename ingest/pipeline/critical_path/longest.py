@@ -1,6 +1,6 @@
 """The longest path of a graph, and its length without the weights of some edges."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,40 +12,42 @@ from ingest.pipeline.critical_path.graph import Graph, Integers
 def longest_path(graph: Graph) -> Integers:
     """Return the edges of the longest path from the first node to the last, in order.
 
-    If two paths to a node are equally long, the one whose last edge comes first in the graph wins:
-    edges that decided when an activity began come before those that did not.
+    It is as long as the step: each of its edges weighs all the time since its source. If several
+    edges to a node do, the first in the graph wins: edges that decided when an activity began come
+    before those that did not.
     """
-    reached = [-1] * len(graph.times)
-    reached[0] = 0
-    last_edge = [-1] * len(graph.times)
-    columns = (graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist())
-    for edge, (source, target, weight) in enumerate(zip(*columns, strict=True)):
-        length = reached[source] + weight
-        if length > reached[target]:
-            reached[target] = length
-            last_edge[target] = edge
+    took = graph.weights == graph.times[graph.targets] - graph.times[graph.sources]
+    edges = np.flatnonzero(took)
+    is_first = np.diff(graph.targets[edges], prepend=0) > 0
+    of_node = np.zeros(len(graph.times), np.int64)
+    of_node[graph.targets[edges[is_first]]] = edges[is_first]
+    # A memoryview has Python's integers, but not all at a time, as a list would.
+    edge_to, node_before = of_node.data, graph.sources[of_node].data
     path: list[int] = []
     node = len(graph.times) - 1
     while node:
-        path.append(last_edge[node])
-        node = columns[0][path[-1]]
+        path.append(edge_to[node])
+        node = node_before[node]
     return np.array(path[::-1], np.int64)
 
 
-def lengths_without(graph: Graph, removed: Sequence[npt.NDArray[np.bool_]]) -> Integers:
-    """Return, for each mask, the longest path's length, ns, if the mask's edges weigh nothing."""
+def lengths_without(graph: Graph, masks: Iterable[npt.NDArray[np.bool_]], count: int) -> Integers:
+    """Return, for each mask, the longest path's length, ns, if the mask's edges weigh nothing.
+
+    `masks`: `count` masks of the edges. Only one of them is in memory at a time.
+    """
     chains = _chains(graph)
     left = np.flatnonzero(~chains.is_inner[graph.targets])
     sources, last = graph.sources[left], len(graph.times) - 1
-    weights = np.empty((len(left), len(removed)), np.int64)
-    rest = np.empty(len(removed), np.int64)
-    for column, mask in enumerate(removed):
+    weights = np.empty((len(left), count), np.int64)
+    rest = np.empty(count, np.int64)
+    for column, mask in enumerate(masks):
         kept = np.where(mask, 0, graph.weights)
         since_first = chains.since_first(kept)
         weights[:, column] = kept[left] + since_first[sources]
         rest[column] = since_first[last]
     row = np.cumsum(~chains.is_inner) - 1  # numbers the nodes that are not inside a chain
-    reached = np.zeros((row[-1] + 1, len(removed)), np.int64)
+    reached = np.zeros((row[-1] + 1, count), np.int64)
     firsts = row[chains.first]
     edges = zip(firsts[sources].tolist(), row[graph.targets[left]].tolist(), weights, strict=True)
     maximum = np.maximum

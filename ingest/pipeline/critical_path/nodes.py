@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ingest.pipeline.critical_path.graph import Integers
+from ingest.pipeline.critical_path.graph import NOBODY, Integers
 
 Columns = Mapping[str, Integers]
 KERNEL_START_NS = 30_000  # time to start a kernel; the default of `stream_idle` too
@@ -68,10 +68,17 @@ class Nodes:
         pairs = np.column_stack([starts, ends]).reshape(-1)
         return np.append(pairs, [self.start_ns, self.end_ns])
 
+    def spans_of(self, events: Integers) -> Integers:
+        """Return the owner number of the span with each of the event ids, or NOBODY."""
+        if not self.span_count:
+            return np.full(len(events), NOBODY)
+        found = np.searchsorted(self.spans["event_id"], events, sorter=self._spans_by_event)
+        spans = self._spans_by_event[np.minimum(found, self.span_count - 1)]
+        return np.where(self.spans["event_id"][spans] == events, spans, NOBODY)
+
     @cached_property
-    def owner_of_event(self) -> dict[int, int]:
-        """The owner number of the span with each `event_id`."""
-        return {event: owner for owner, event in enumerate(self.spans["event_id"].tolist())}
+    def _spans_by_event(self) -> Integers:
+        return np.argsort(self.spans["event_id"])
 
     def lanes_of(self, columns: Columns) -> dict[int, Integers]:
         """Return the row numbers of each lane, in order. Lanes are in numerical order."""

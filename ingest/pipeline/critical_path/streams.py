@@ -12,7 +12,7 @@ it is the host's, as `gaps.is_wait` has it.
 
 import numpy as np
 
-from ingest.pipeline.critical_path.graph import Edges, Integers, Kind
+from ingest.pipeline.critical_path.graph import NOBODY, Edges, Integers, Kind
 from ingest.pipeline.critical_path.nodes import KERNEL_START_NS, Nodes
 
 NONE = -1
@@ -78,11 +78,8 @@ def _launches(nodes: Nodes) -> Integers:
     before the step counts as launched at the step's start.
     """
     activities = nodes.activities
-    spans = np.array(
-        [nodes.owner_of_event.get(event, NONE) for event in activities["launch_id"].tolist()],
-        np.int64,
-    )
-    begun, known = activities["start_ns"], spans != NONE
+    spans = nodes.spans_of(activities["launch_id"])
+    begun, known = activities["start_ns"], spans != NOBODY
     of_call = known & (nodes.spans["is_op"][spans] == 0) if nodes.span_count else known
     found = 2 * spans + (of_call & (nodes.times[2 * spans + 1] < begun))
     known &= nodes.times[found] <= begun
@@ -117,13 +114,14 @@ def _recorded(nodes: Nodes) -> Integers:
     by_lane = nodes.lanes_of(activities)
     syncs = nodes.syncs
     is_of_stream = (syncs["waits_on_host"] == 0) & (syncs["lane"] != syncs["awaited_lane"])
+    calls = nodes.spans_of(syncs["call_id"])
+    is_of_stream &= calls != NOBODY
     for row in np.flatnonzero(is_of_stream).tolist():
         waiting = by_lane.get(int(syncs["lane"][row]))
         awaited = by_lane.get(int(syncs["awaited_lane"][row]))
-        call = nodes.owner_of_event.get(int(syncs["call_id"][row]))
-        if waiting is None or awaited is None or call is None:
+        if waiting is None or awaited is None:
             continue
-        after = waiting[activities["launch_ns"][waiting] >= nodes.times[2 * call]]
+        after = waiting[activities["launch_ns"][waiting] >= nodes.times[2 * calls[row]]]
         before = awaited[activities["launch_ns"][awaited] < syncs["before_ns"][row]]
         if len(after) and len(before):
             first, last = int(after[0]), int(before[-1])

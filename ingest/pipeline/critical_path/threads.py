@@ -137,7 +137,38 @@ def _thread(nodes: Nodes, rows: Integers, ops: Integers) -> Thread:
         np.concatenate([starts, ends]),
     )
     thread_nodes = np.concatenate([2 * rows, 2 * rows + 1])[np.lexsort(columns)]
-    is_op = spans["is_op"].tolist()
+    owners = _owners(thread_nodes)
+    is_end = thread_nodes & 1 == 1
+    if np.any(owners[is_end] != thread_nodes[is_end] >> 1):
+        owners = _owners_of_crossing(thread_nodes)
+    around = np.full(nodes.span_count, NOBODY)
+    around[thread_nodes[~is_end] >> 1] = owners[~is_end]
+    op = rows
+    while len(outside := np.flatnonzero((op != NOBODY) & (spans["is_op"][op] == 0))):
+        op = op.copy()
+        op[outside] = around[op[outside]]
+    ops[rows] = op
+    is_autograd = bool(spans["is_autograd"][rows].any())
+    return Thread(thread_nodes, owners, is_autograd)
+
+
+def _owners(thread_nodes: Integers) -> Integers:
+    """Return the innermost span before each node of a thread, or -1, if no spans cross.
+
+    At the depth of the node, it is the span that began last.
+    """
+    step = np.where(thread_nodes & 1, -1, 1)
+    depth, place = np.cumsum(step), np.arange(len(step))
+    starts = np.flatnonzero(step == 1)
+    begun = np.argsort(depth[starts], kind="stable")
+    keys = depth[starts][begun] * len(step) + starts[begun]
+    last = np.searchsorted(keys, (depth - step) * len(step) + place) - 1
+    spans = thread_nodes[starts[begun[last]]] >> 1
+    return np.where(depth > step, spans, NOBODY)
+
+
+def _owners_of_crossing(thread_nodes: Integers) -> Integers:
+    """Return the same if spans may cross: of those that have not ended, the one that began last."""
     owners: list[int] = []
     opened: list[int] = []
     closed: set[int] = set()
@@ -149,7 +180,5 @@ def _thread(nodes: Nodes, rows: Integers, ops: Integers) -> Thread:
             while opened and opened[-1] in closed:
                 closed.discard(opened.pop())
         else:
-            ops[span] = span if is_op[span] else ops[opened[-1]] if opened else NOBODY
             opened.append(span)
-    is_autograd = bool(spans["is_autograd"][rows].any())
-    return Thread(thread_nodes, np.array(owners, np.int64), is_autograd)
+    return np.array(owners, np.int64)

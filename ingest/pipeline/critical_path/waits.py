@@ -5,7 +5,7 @@ from bisect import bisect_right
 import numpy as np
 import numpy.typing as npt
 
-from ingest.pipeline.critical_path.graph import Edges, Kind
+from ingest.pipeline.critical_path.graph import NOBODY, Edges, Kind
 from ingest.pipeline.critical_path.nodes import Nodes
 
 FOR_DEVICE = 1  # value of column `wait` in `path_spans`
@@ -24,18 +24,19 @@ def add_waits(nodes: Nodes, edges: Edges) -> npt.NDArray[np.bool_]:
     activities = nodes.activities
     has_edge = np.zeros(nodes.span_count, np.bool_)
     last_copy: dict[int, int] = {}  # by the call that launched it
-    for row in np.flatnonzero(activities["class"] == COPY).tolist():
-        call = nodes.owner_of_event.get(int(activities["launch_id"][row]))
-        if call is not None and not nodes.spans["is_op"][call]:
+    copies = np.flatnonzero(activities["class"] == COPY)
+    calls = nodes.spans_of(activities["launch_id"][copies])
+    for call, row in zip(calls.tolist(), copies.tolist(), strict=True):
+        if call != NOBODY and not nodes.spans["is_op"][call]:
             last_copy[call] = row
-    recorded: dict[int | None, list[tuple[int, int, int]]] = {}
-    columns = ("call_id", "device", "awaited_lane", "before_ns", "waits_on_host")
+    recorded: dict[int, list[tuple[int, int, int]]] = {}
+    calls = nodes.spans_of(nodes.syncs["call_id"])
+    columns = ("device", "awaited_lane", "before_ns", "waits_on_host")
     for call, device, lane, before_ns, on_host in zip(
-        *(nodes.syncs[name].tolist() for name in columns), strict=True
+        calls.tolist(), *(nodes.syncs[name].tolist() for name in columns), strict=True
     ):
         if on_host:
-            awaited = recorded.setdefault(nodes.owner_of_event.get(call), [])
-            awaited.append((device, lane, before_ns))
+            recorded.setdefault(call, []).append((device, lane, before_ns))
     activity_ends = nodes.times[2 * nodes.activity_owners + 1]
     by_end = np.argsort(activity_ends, kind="stable")
     ends = activity_ends[by_end].tolist()

@@ -2,18 +2,12 @@
 -- caller has the shapes of that caller here.
 -- One row: a call of an operator or annotation with recorded shapes.
 -- Materialised: it is joined, and DuckDB then knows its size.
-WITH recorded AS (
-    SELECT event_id, json_extract(args, '$."Input Dims"')::VARCHAR AS input_dims
-    FROM complete
-    WHERE category IN ('cpu_op', 'user_annotation')
-)
-
-SELECT event_id, input_dims
-FROM recorded
+SELECT ops.event_id, ops.input_dims
+FROM ops
 ANTI JOIN inner_repeats USING (event_id)
-WHERE input_dims IS NOT NULL
+WHERE ops.input_dims IS NOT NULL
 UNION ALL
-SELECT inner_repeats.event_id, recorded.input_dims
+SELECT inner_repeats.event_id, ops.input_dims
 FROM inner_repeats
-INNER JOIN recorded ON inner_repeats.outermost_id = recorded.event_id
-WHERE recorded.input_dims IS NOT NULL;
+INNER JOIN ops ON inner_repeats.outermost_id = ops.event_id
+WHERE ops.input_dims IS NOT NULL;

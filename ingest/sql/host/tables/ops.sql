@@ -1,5 +1,6 @@
 -- Host operators and annotations, with the device time that they launched.
 -- One row: a cpu_op or user_annotation.
+-- Materialised: several relations read it, and its file is written from it.
 --
 -- run_id, source_id, rank
 -- event_id        the operator (`events.event_id`)

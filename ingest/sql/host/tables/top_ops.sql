@@ -34,7 +34,7 @@ SELECT
     END AS kind,
     top.start_ns,
     top.end_ns - top.start_ns AS dur_ns,
-    nullif(host_nest.step, -1) AS step,
+    ops.step,
     op_place.module,
     op_place.host_frame,
     CASE
@@ -43,8 +43,7 @@ SELECT
                 PARTITION BY op_place.frame_id ORDER BY top.start_ns, top.event_id
             )
     END AS frame_ordinal,
-    json_extract(event.args, '$."Input Dims"')::VARCHAR AS input_dims
+    ops.input_dims
 FROM outermost_ops AS top
-INNER JOIN complete AS event ON top.event_id = event.event_id
-LEFT JOIN host_nest ON top.event_id = host_nest.event_id
+INNER JOIN ops USING (event_id)
 LEFT JOIN op_places AS op_place ON top.lane = op_place.lane AND top.start_ns = op_place.start_ns;

@@ -17,110 +17,133 @@
 -- total_bytes           bytes allocated minus bytes freed, including operators inside the calls
 -- self_allocated_bytes  bytes allocated, excluding operators inside the calls
 WITH
-instants AS (
-    SELECT
-        source_id,
-        device_label,
-        time_ns,
-        sum(change_bytes) AS change_bytes,
-        sum(greatest(change_bytes, 0)) AS allocated_bytes
-    FROM memory_actions
-    WHERE origin = 'trace'
-    GROUP BY source_id, device_label, time_ns
-),
-
 sums AS (
     SELECT
         source_id,
         device_label,
         time_ns,
-        sum(change_bytes) OVER so_far AS change_bytes,
-        sum(allocated_bytes) OVER so_far AS allocated_bytes
-    FROM instants
+        sum(sum(change_bytes)) OVER so_far::BIGINT AS change_bytes,
+        sum(sum(greatest(change_bytes, 0))) OVER so_far::BIGINT AS allocated_bytes
+    FROM memory_actions
+    WHERE origin = 'trace'
+    GROUP BY source_id, device_label, time_ns
     WINDOW
         so_far AS (
             PARTITION BY source_id, device_label ORDER BY time_ns ROWS UNBOUNDED PRECEDING
         )
 ),
 
-calls AS (
+devices AS (SELECT DISTINCT source_id, device_label FROM sums),
+
+spans AS (
     SELECT
         complete.source_id,
-        devices.device_label,
         complete.event_id,
         complete.name,
         complete.start_ns,
         complete.end_ns,
         op_nest.parent_id
     FROM complete
-    INNER JOIN (SELECT DISTINCT source_id, device_label FROM sums) AS devices USING (source_id)
-    INNER JOIN op_nest ON complete.event_id = op_nest.event_id
+    INNER JOIN op_nest USING (event_id)
+    WHERE complete.category IN ('cpu_op', 'user_annotation')
 ),
 
-totals AS (
+callers AS (SELECT parent_id, count(*) AS children FROM op_nest GROUP BY parent_id),
+
+calls AS (
     SELECT
-        calls.source_id,
-        calls.device_label,
-        calls.event_id,
-        calls.name,
-        calls.parent_id,
-        coalesce(at_end.change_bytes, 0) - coalesce(at_start.change_bytes, 0) AS change_bytes,
-        coalesce(at_end.allocated_bytes, 0) - coalesce(at_start.allocated_bytes, 0)
-            AS allocated_bytes
+        span.*,
+        caller.name AS caller,
+        (span.name IS DISTINCT FROM caller.name) OR callers.children > 1 AS counts
+    FROM spans AS span
+    LEFT JOIN spans AS caller ON span.parent_id = caller.event_id
+    LEFT JOIN callers ON span.parent_id = callers.parent_id
+),
+
+names AS (
+    SELECT source_id, name, count(*) FILTER (WHERE counts) AS calls
     FROM calls
-    ASOF LEFT JOIN sums AS at_end
+    GROUP BY source_id, name
+),
+
+-- As in `call_memory`, most calls need no time-ordered join.
+possible AS (
+    SELECT calls.*, devices.device_label
+    FROM calls
+    INNER JOIN devices USING (source_id)
+    WHERE
+        near(calls.start_ns) <> near(calls.end_ns)
+        OR near(calls.start_ns) IN (SELECT near(time_ns) FROM sums)
+),
+
+changes AS (
+    SELECT
+        call.source_id,
+        call.device_label,
+        call.name,
+        call.caller,
+        call.counts,
+        at_end.change_bytes - coalesce(at_start.change_bytes, 0) AS change_bytes,
+        at_end.allocated_bytes - coalesce(at_start.allocated_bytes, 0) AS allocated_bytes
+    FROM possible AS call
+    ASOF INNER JOIN sums AS at_end
         ON
-            calls.source_id = at_end.source_id
-            AND calls.device_label = at_end.device_label
-            AND calls.end_ns >= at_end.time_ns
+            call.source_id = at_end.source_id
+            AND call.device_label = at_end.device_label
+            AND call.end_ns >= at_end.time_ns
     ASOF LEFT JOIN sums AS at_start
         ON
-            calls.source_id = at_start.source_id
-            AND calls.device_label = at_start.device_label
-            AND calls.start_ns > at_start.time_ns
+            call.source_id = at_start.source_id
+            AND call.device_label = at_start.device_label
+            AND call.start_ns > at_start.time_ns
+    WHERE at_end.time_ns >= call.start_ns
 ),
 
-inside AS (
+-- What changed during a call is not its caller's own.
+parts AS (
     SELECT
-        parent_id,
+        source_id,
         device_label,
-        count(*) AS children,
-        sum(change_bytes) AS change_bytes,
-        sum(allocated_bytes) AS allocated_bytes
-    FROM totals
-    WHERE parent_id IS NOT NULL
-    GROUP BY parent_id, device_label
-),
-
-counted AS (
+        name,
+        change_bytes AS self_bytes,
+        if(counts, change_bytes, 0) AS total_bytes,
+        allocated_bytes AS self_allocated_bytes
+    FROM changes
+    UNION ALL
     SELECT
-        totals.source_id,
-        totals.device_label,
-        totals.name,
-        totals.change_bytes,
-        totals.change_bytes - coalesce(inside.change_bytes, 0) AS self_bytes,
-        totals.allocated_bytes - coalesce(inside.allocated_bytes, 0) AS self_allocated_bytes,
-        (totals.name IS DISTINCT FROM caller.name) OR around.children > 1 AS counts
-    FROM totals
-    LEFT JOIN inside
-        ON totals.event_id = inside.parent_id AND totals.device_label = inside.device_label
-    LEFT JOIN totals AS caller
-        ON totals.parent_id = caller.event_id AND totals.device_label = caller.device_label
-    LEFT JOIN inside AS around
-        ON totals.parent_id = around.parent_id AND totals.device_label = around.device_label
+        source_id,
+        device_label,
+        caller AS name,
+        -change_bytes AS self_bytes,
+        0 AS total_bytes,
+        -allocated_bytes AS self_allocated_bytes
+    FROM changes
+    WHERE caller IS NOT NULL
+    UNION ALL
+    -- Operators whose calls changed nothing have rows, too.
+    SELECT
+        names.source_id,
+        devices.device_label,
+        names.name,
+        0 AS self_bytes,
+        0 AS total_bytes,
+        0 AS self_allocated_bytes
+    FROM names
+    INNER JOIN devices USING (source_id)
 )
 
 SELECT
-    counted.source_id,
+    parts.source_id,
     any_value(sources.rank) AS rank,
-    memory_device_id(any_value(sources.rank), counted.device_label) AS device_id,
-    device_type_of(counted.device_label) AS device_type,
-    device_of(counted.device_label) AS device,
-    counted.name AS op,
-    count(*) FILTER (WHERE counts) AS calls,
-    sum(counted.self_bytes)::BIGINT AS self_bytes,
-    coalesce(sum(counted.change_bytes) FILTER (WHERE counts), 0)::BIGINT AS total_bytes,
-    sum(counted.self_allocated_bytes)::BIGINT AS self_allocated_bytes
-FROM counted
+    memory_device_id(any_value(sources.rank), parts.device_label) AS device_id,
+    device_type_of(parts.device_label) AS device_type,
+    device_of(parts.device_label) AS device,
+    parts.name AS op,
+    any_value(names.calls) AS calls,
+    sum(parts.self_bytes)::BIGINT AS self_bytes,
+    sum(parts.total_bytes)::BIGINT AS total_bytes,
+    sum(parts.self_allocated_bytes)::BIGINT AS self_allocated_bytes
+FROM parts
+INNER JOIN names USING (source_id, name)
 INNER JOIN staged_sources AS sources USING (source_id)
-GROUP BY counted.source_id, counted.device_label, counted.name;
+GROUP BY parts.source_id, parts.device_label, parts.name;

@@ -191,7 +191,7 @@ SELECT
     compiled.compilations,
     compiled.recompiles,
     compiled.compile_ns,
-    found.rank IN (SELECT rank FROM typed_ranks) AS is_typed
+    found.rank IN (SELECT rank FROM ops WHERE input_types IS NOT NULL) AS is_typed
 FROM devices AS found
 INNER JOIN times ON found.device_id = times.device_id
 INNER JOIN medians ON found.device_id = medians.device_id

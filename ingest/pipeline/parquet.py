@@ -10,7 +10,9 @@ from ingest import sql
 from ingest.pipeline.scratch import INDEX_ROW
 from ingest.pipeline.statements import Statements
 
-FORMAT = "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
+FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2"
+# Half of DuckDB's default: the arguments of events are long, and a row group is built in memory.
+EVENTS_FORMAT = f"{FORMAT}, ROW_GROUP_SIZE 61_440"
 ORDER = {
     "ops": "source_id, pid, tid, start_ns, event_id",
     "kernels": "source_id, device, start_ns, event_id",
@@ -49,8 +51,9 @@ def write_tables(
 
 
 def _write(connection: duckdb.DuckDBPyConnection, table: str, directory: Path) -> None:
-    source = f"FROM {table}"
+    source, options = f"FROM {table}", FORMAT
     if table == "events":
+        options = EVENTS_FORMAT
         slices = connection.execute(sql.query("slices"), {"rows": SLICE_ROWS}).fetchall()
         if len(slices) > 1:
             schema = _rows(connection, "FROM events LIMIT 0").schema
@@ -59,16 +62,16 @@ def _write(connection: duckdb.DuckDBPyConnection, table: str, directory: Path) -
             source = "FROM sliced"
     elif table in ORDER:
         source += f" ORDER BY {ORDER[table]}"
-    _copy(connection, source, directory / f"{table}.parquet", FORMAT)
+    _copy(connection, source, directory / f"{table}.parquet", options)
 
 
 def _copy(
     connection: duckdb.DuckDBPyConnection,
     source: str,
     file: Path,
-    options: str = "(FORMAT parquet)",
+    options: str = "FORMAT parquet",
 ) -> None:
-    connection.execute(f"COPY ({source}) TO {sql.literal(file)} {options}")
+    connection.execute(f"COPY ({source}) TO {sql.literal(file)} ({options})")
 
 
 def _in_slices(

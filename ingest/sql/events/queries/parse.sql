@@ -84,6 +84,14 @@ detailed AS (
             WHEN
                 is_complete
                 AND (category IS DISTINCT FROM 'python_function')
+                -- Most events have all of these fields and no other, which is cheaper to check.
+                AND (
+                    len(json_keys(event)) <> 8
+                    OR recorded_category IS NULL
+                    OR pid IS NULL
+                    OR tid IS NULL
+                    OR args IS NULL
+                )
                 AND NOT list_has_all(
                     ['ph', 'cat', 'name', 'pid', 'tid', 'ts', 'dur', 'args'], json_keys(event)
                 )

@@ -25,6 +25,8 @@ Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and
 # Up to this number of staged rows, a run is small: planning takes longer than reading rows, and
 # optimising the order of joins does not pay off.
 FEW = 10_000
+# With more staged rows, statements that run at the same time share too little memory.
+MANY = 1_500_000
 
 
 def build(
@@ -32,8 +34,10 @@ def build(
 ) -> frozenset[str]:
     """Fill the tables of a scratch database, and return the names of the relations without rows.
 
-    `workers`: number of independent tables filled at the same time. Planning a statement keeps one
-    core busy, even if there are few rows. `only`: relations that are wanted; all if it is empty.
+    `workers`: number of independent tables filled at the same time, if the rows are not too many.
+    Planning a statement keeps one core busy, and so does a step in Python. A statement that runs
+    out of memory beside another one runs again alone. `only`: relations that are wanted; all if it
+    is empty.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
     snapshot and no compile log, and half of the SQL is about these.
@@ -42,6 +46,7 @@ def build(
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
     texts: Texts = {}
     has_few_rows = sum(rows.values()) <= FEW
+    at_once = workers = workers if sum(rows.values()) <= MANY else 1
     if has_few_rows:
         connection.execute("SET disabled_optimizers = 'join_order'")
         texts = texts_of(connection, {name for name in staged if rows[name]})
@@ -49,9 +54,10 @@ def build(
     known = set(staged)
     waiting = list(_needed(only) if only else tasks())
     running: dict[Future[set[str]], Task] = {}
+    failed: list[Task] = []
     with Statements(connection, workers) as statements:
         while waiting or running:
-            while len(running) < workers and (task := _next(waiting, known)):
+            while len(running) < at_once and (task := _next(waiting, known)):
                 waiting.remove(task)
                 if holds(task.nodes[0].empty_if, empty, texts):
                     known |= task.names
@@ -65,8 +71,17 @@ def build(
                     f"{waiting[0].nodes[0].name} reads a relation that nothing creates"
                 )
             for done in wait(running, return_when=FIRST_COMPLETED).done:
-                known |= running.pop(done).names
-                empty |= done.result()
+                task = running.pop(done)
+                try:
+                    empty |= done.result()
+                    known |= task.names
+                except duckdb.OutOfMemoryException:
+                    if has_few_rows or task in failed:
+                        raise
+                    failed.append(task)
+                    at_once = 1
+                    _undo(connection, task)
+                    waiting.insert(0, task)
     return frozenset(empty)
 
 
@@ -140,6 +155,12 @@ def _fill(connection: duckdb.DuckDBPyConnection, task: Task) -> set[str]:
     STEPS[filling.step](connection, filling.reads, tuple(node.name for node in task.nodes))
     counts = connection.execute(sql.row_counts(task.names)).fetchall()
     return {name for name, rows in counts if not rows}
+
+
+def _undo(connection: duckdb.DuckDBPyConnection, task: Task) -> None:
+    """Delete the rows that a step in Python inserted before it failed."""
+    for name in task.names:
+        connection.execute(f"DELETE FROM {name}")
 
 
 def texts_of(connection: duckdb.DuckDBPyConnection, tables: set[str]) -> Texts:

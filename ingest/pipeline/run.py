@@ -36,7 +36,7 @@ from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
 WORKERS = 2  # statements at a time, because planning a statement keeps one processor busy
-SMALL_BYTES = 4 << 20  # of files on disk; with larger ones, statements share too little memory
+SMALL_BYTES = 4 << 20  # of files on disk; the tables of larger ones are written one at a time
 
 
 @dataclass
@@ -86,8 +86,8 @@ def write_run(
     A file that cannot be loaded becomes a source with status `failed`. Raise ProfileError if no
     profile can be loaded.
     """
-    is_small = run.bytes <= SMALL_BYTES
-    workers = min(threads or os.cpu_count() or 1, WORKERS) if is_small else 1
+    workers = min(threads or os.cpu_count() or 1, WORKERS)
+    writers = workers if run.bytes <= SMALL_BYTES else 1
     config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "preserve_insertion_order": False}
     if threads:
         config["threads"] = threads
@@ -102,7 +102,7 @@ def write_run(
             stage_run(connection, run, options, added_at or utc_now(), progress)
             empty = build(connection, workers)
             _read_warnings(connection, run.sources)
-            write_tables(connection, directory, empty, index_row, workers)
+            write_tables(connection, directory, empty, index_row, writers)
             named = connection.execute("SELECT name FROM staged_run").fetchall()
         return str(named[0][0]) if named else ""
 

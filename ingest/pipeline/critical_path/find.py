@@ -1,5 +1,6 @@
 """Computation of the critical paths of steps from their spans and activities."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import duckdb
@@ -22,7 +23,8 @@ ORDERS = (
     "call_id, awaited_lane, before_ns",
 )
 CAUSES = np.array([Kind.HOST, Kind.DATALOADER, Kind.COMPILE], np.int8)  # by `cause` of `path_spans`
-MEMORY_OF_DUCKDB = "200MB"  # a step of many events needs more in Python
+MANY_SPANS = 400_000  # of a step; with more, DuckDB leaves memory to Python
+LESS_MEMORY = "200MB"
 BATCH_ROWS = 1 << 15
 INSERTED_ROWS = 1 << 17  # per INSERT, which has a fixed cost
 
@@ -34,7 +36,10 @@ def find_paths(
 
     Work on one step at a time, in memory that is linear in the step's events.
     """
-    with memory_limit(connection, MEMORY_OF_DUCKDB):
+    _, spans, *_ = reads
+    counts = f"SELECT count(*) AS spans FROM {spans} GROUP BY path"
+    [(most,)] = connection.execute(f"SELECT coalesce(max(spans), 0) FROM ({counts})").fetchall()
+    with memory_limit(connection, LESS_MEMORY) if most > MANY_SPANS else nullcontext():
         _find_paths(connection, reads, fills)
 
 

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import ingest
-from ingest.pipeline import parquet
+from ingest.pipeline import build, critical_path, parquet
 from tests.samples import COMPILED, TWO_RANKS, Samples
 
 # The compared columns of a table: all except the time when the run was added.
@@ -56,3 +56,28 @@ def test_tables_do_not_depend_on_the_number_of_workers(
         first, second = (f"(SELECT {COLUMNS[name]} FROM '{each / name}')" for each in directories)
         differing = f"({first} EXCEPT ALL {second}) UNION ALL ({second} EXCEPT ALL {first})"
         assert duckdb.sql(f"SELECT count(*) FROM ({differing})").fetchall() == [(0,)], name
+
+
+def test_a_step_that_runs_out_of_memory_beside_another_runs_again_alone(
+    sampled: Samples, store: ingest.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = "h100_owlv2"
+    attempts = []
+
+    def find_paths(connection: duckdb.DuckDBPyConnection, *names: tuple[str, ...]) -> None:
+        critical_path.find_paths(connection, *names)
+        attempts.append(names)
+        if len(attempts) == 1:
+            raise duckdb.OutOfMemoryException("no memory")
+
+    monkeypatch.setattr(build, "STEPS", {**build.STEPS, "find_paths": find_paths})
+    monkeypatch.setattr(build, "FEW", 0)
+    [trace] = sampled.files(run)
+    store.add(trace, threads=2)
+    assert len(attempts) == 2
+    query = "SELECT * EXCLUDE (run_id) FROM critical_paths"
+    rows = f"SELECT count(*), bit_xor(hash(row)) FROM ({query}) AS row"
+    expected, found = (
+        ingest.connect(path).sql(rows).fetchall() for path in (sampled.store(run), store.path)
+    )
+    assert found == expected

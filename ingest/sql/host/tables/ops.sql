@@ -36,17 +36,15 @@ op_modules AS (
     GROUP BY lane, from_ns
 ),
 
--- `op_nest` selects the operators. DuckDB knows its size, but would take a filter's result for small.
 op_args AS (
     SELECT
-        complete.*,
-        op_nest.* EXCLUDE (event_id),
-        from_json(complete.args, '{
+        *,
+        from_json(args, '{
             "Input Dims": "JSON", "Input type": "JSON", "Input Types": "JSON",
             "Concrete Inputs": "JSON", "Sequence number": "BIGINT"
         }') AS a
     FROM complete
-    INNER JOIN op_nest USING (event_id)
+    WHERE category IN ('cpu_op', 'user_annotation')
 )
 
 SELECT
@@ -59,9 +57,9 @@ SELECT
     op.tid,
     op.start_ns,
     op.dur_ns,
-    op.parent_id AS parent_op_id,
-    op.depth,
-    op.self_ns,
+    op_nest.parent_id AS parent_op_id,
+    op_nest.depth,
+    op_nest.self_ns,
     CASE WHEN devices.source_id IS NOT NULL THEN coalesce(launched.device_ns, 0) END AS device_ns,
     CASE
         WHEN devices.source_id IS NOT NULL AND op.category = 'cpu_op'
@@ -75,6 +73,7 @@ SELECT
     nullif(host_nest.step, -1) AS step,
     host_nest.path_id
 FROM op_args AS op
+INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
 LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id

@@ -40,6 +40,7 @@ spans AS (
         complete.source_id,
         complete.event_id,
         complete.name,
+        hash(complete.name) AS name_hash,
         complete.start_ns,
         complete.end_ns,
         op_nest.parent_id
@@ -53,22 +54,23 @@ callers AS (SELECT parent_id, count(*) AS children FROM op_nest GROUP BY parent_
 calls AS (
     SELECT
         span.*,
-        caller.name AS caller,
-        (span.name IS DISTINCT FROM caller.name) OR callers.children > 1 AS counts
+        caller.name_hash AS caller_hash,
+        (span.name_hash IS DISTINCT FROM caller.name_hash) OR callers.children > 1 AS counts
     FROM spans AS span
     LEFT JOIN spans AS caller ON span.parent_id = caller.event_id
     LEFT JOIN callers ON span.parent_id = callers.parent_id
 ),
 
 names AS (
-    SELECT source_id, name, count(*) FILTER (WHERE counts) AS calls
+    SELECT
+        source_id, name_hash, any_value(name) AS name, count(*) FILTER (WHERE counts) AS calls
     FROM calls
-    GROUP BY source_id, name
+    GROUP BY source_id, name_hash
 ),
 
 -- As in `call_memory`, most calls need no time-ordered join.
 possible AS (
-    SELECT calls.*, devices.device_label
+    SELECT calls.* EXCLUDE (name), devices.device_label
     FROM calls
     INNER JOIN devices USING (source_id)
     WHERE
@@ -80,8 +82,8 @@ changes AS (
     SELECT
         call.source_id,
         call.device_label,
-        call.name,
-        call.caller,
+        call.name_hash,
+        call.caller_hash,
         call.counts,
         at_end.change_bytes - coalesce(at_start.change_bytes, 0) AS change_bytes,
         at_end.allocated_bytes - coalesce(at_start.allocated_bytes, 0) AS allocated_bytes
@@ -104,7 +106,7 @@ parts AS (
     SELECT
         source_id,
         device_label,
-        name,
+        name_hash,
         change_bytes AS self_bytes,
         if(counts, change_bytes, 0) AS total_bytes,
         allocated_bytes AS self_allocated_bytes
@@ -113,18 +115,18 @@ parts AS (
     SELECT
         source_id,
         device_label,
-        caller AS name,
+        caller_hash AS name_hash,
         -change_bytes AS self_bytes,
         0 AS total_bytes,
         -allocated_bytes AS self_allocated_bytes
     FROM changes
-    WHERE caller IS NOT NULL
+    WHERE caller_hash IS NOT NULL
     UNION ALL
     -- Operators whose calls changed nothing have rows, too.
     SELECT
         names.source_id,
         devices.device_label,
-        names.name,
+        names.name_hash,
         0 AS self_bytes,
         0 AS total_bytes,
         0 AS self_allocated_bytes
@@ -138,12 +140,12 @@ SELECT
     memory_device_id(any_value(sources.rank), parts.device_label) AS device_id,
     device_type_of(parts.device_label) AS device_type,
     device_of(parts.device_label) AS device,
-    parts.name AS op,
+    any_value(names.name) AS op,
     any_value(names.calls) AS calls,
     sum(parts.self_bytes)::BIGINT AS self_bytes,
     sum(parts.total_bytes)::BIGINT AS total_bytes,
     sum(parts.self_allocated_bytes)::BIGINT AS self_allocated_bytes
 FROM parts
-INNER JOIN names USING (source_id, name)
+INNER JOIN names USING (source_id, name_hash)
 INNER JOIN staged_sources AS sources USING (source_id)
-GROUP BY parts.source_id, parts.device_label, parts.name;
+GROUP BY parts.source_id, parts.device_label, parts.name_hash;

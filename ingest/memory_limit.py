@@ -1,4 +1,4 @@
-"""Another memory limit of DuckDB for some statements."""
+"""A temporary memory limit for DuckDB."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,11 +7,15 @@ import duckdb
 
 
 @contextmanager
-def memory_limit(connection: duckdb.DuckDBPyConnection, limit: str) -> Iterator[None]:
-    """Let DuckDB use up to `limit`, for example "200MB", inside the `with` block.
+def memory_limit(connection: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]:
+    """Let the database use up to `limit`, for example "200MB", inside the `with` block.
 
-    A smaller limit frees memory at once, for work in Python.
+    The limit is that of all connections to the database. A smaller one frees memory at once, for
+    work in Python. None changes nothing.
     """
+    if limit is None:
+        yield
+        return
     [(before,)] = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     connection.execute(f"SET memory_limit = '{limit}'")
     try:

@@ -24,9 +24,9 @@ STEPS: Mapping[str, PythonStep] = {"nest": nest, "replay": replay, "find_paths":
 Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and column
 # Up to this number of staged rows, a run is small: planning takes longer than reading rows, and
 # optimising the order of joins does not pay off.
-FEW = 10_000
+FEW_ROWS = 10_000
 # With more staged rows, statements that run at the same time share too little memory.
-MANY = 1_500_000
+MANY_ROWS = 1_500_000
 
 
 def build(
@@ -34,10 +34,10 @@ def build(
 ) -> frozenset[str]:
     """Fill the tables of a scratch database, and return the names of the relations without rows.
 
-    `workers`: number of independent tables filled at the same time, if the rows are not too many.
-    Planning a statement keeps one core busy, and so does a step in Python. A statement that runs
-    out of memory beside another one runs again alone. `only`: relations that are wanted; all if it
-    is empty.
+    `workers`: number of independent tables filled at the same time; one if there are more than
+    `MANY_ROWS` staged rows. Planning a statement keeps one core busy, and so does a step in Python.
+    What runs out of memory beside another statement runs again alone. `only`: relations that are
+    wanted; all if it is empty.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
     snapshot and no compile log, and half of the SQL is about these.
@@ -45,8 +45,9 @@ def build(
     staged = [file.name for file in sql.of_kind("staged")]
     rows = dict(connection.execute(sql.row_counts(staged)).fetchall())
     texts: Texts = {}
-    has_few_rows = sum(rows.values()) <= FEW
-    at_once = workers = workers if sum(rows.values()) <= MANY else 1
+    all_rows = sum(rows.values())
+    has_few_rows = all_rows <= FEW_ROWS
+    at_once = workers if all_rows <= MANY_ROWS else 1
     if has_few_rows:
         connection.execute("SET disabled_optimizers = 'join_order'")
         texts = texts_of(connection, {name for name in staged if rows[name]})
@@ -54,8 +55,8 @@ def build(
     known = set(staged)
     waiting = list(_needed(only) if only else tasks())
     running: dict[Future[set[str]], Task] = {}
-    failed: list[Task] = []
-    with Statements(connection, workers) as statements:
+    beside: list[Task] = []  # those that started while another one could run
+    with Statements(connection, at_once) as statements:
         while waiting or running:
             while len(running) < at_once and (task := _next(waiting, known)):
                 waiting.remove(task)
@@ -65,6 +66,8 @@ def build(
                 elif task.is_view(has_few_rows):
                     known |= task.names
                 else:
+                    if at_once > 1:
+                        beside.append(task)
                     running[statements.submit(_fill, task)] = task
             if waiting and not running:
                 raise sql.OrderError(
@@ -75,13 +78,13 @@ def build(
                 try:
                     empty |= done.result()
                     known |= task.names
-                except duckdb.OutOfMemoryException:
-                    if has_few_rows or task in failed:
+                except (duckdb.OutOfMemoryException, OSError):  # OSError: while a step reads rows
+                    if task not in beside:
                         raise
-                    failed.append(task)
+                    beside.remove(task)
                     at_once = 1
-                    _undo(connection, task)
                     waiting.insert(0, task)
+            del done  # it may hold what a failed step had in memory
     return frozenset(empty)
 
 
@@ -146,21 +149,18 @@ def _fill(connection: duckdb.DuckDBPyConnection, task: Task) -> set[str]:
     """Fill a task's tables. Return those that are known to be empty."""
     file = sql.files()[task.nodes[0].name]
     if file.materialised_if_small:
-        connection.execute(f"DROP VIEW {file.name}")
+        connection.execute(f"DROP VIEW IF EXISTS {file.name}")
         created = connection.execute(f"CREATE TABLE {file.name} AS FROM {sql.rows_of(file)}")
         return task.names if created.fetchall() == [(0,)] else set()
     if not (filling := file.filled_by):
         inserted = connection.execute(f"INSERT INTO {file.name} FROM {sql.rows_of(file)}")
         return task.names if inserted.fetchall() == [(0,)] else set()
-    STEPS[filling.step](connection, filling.reads, tuple(node.name for node in task.nodes))
+    fills = tuple(node.name for node in task.nodes)
+    for name in fills:
+        connection.execute(f"DELETE FROM {name}")  # what an attempt without memory inserted
+    STEPS[filling.step](connection, filling.reads, fills)
     counts = connection.execute(sql.row_counts(task.names)).fetchall()
     return {name for name, rows in counts if not rows}
-
-
-def _undo(connection: duckdb.DuckDBPyConnection, task: Task) -> None:
-    """Delete the rows that a step in Python inserted before it failed."""
-    for name in task.names:
-        connection.execute(f"DELETE FROM {name}")
 
 
 def texts_of(connection: duckdb.DuckDBPyConnection, tables: set[str]) -> Texts:

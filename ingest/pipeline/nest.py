@@ -99,8 +99,10 @@ def nest(
     schema = pa.schema([fields[name] for name in result_columns])
     batches = nested(spans, schema, changes, names)
     connection.register("nested", pa.RecordBatchReader.from_batches(schema, batches))
-    connection.execute(f"INSERT INTO {result} FROM nested")
-    connection.unregister("nested")
+    try:
+        connection.execute(f"INSERT INTO {result} FROM nested")
+    finally:
+        connection.unregister("nested")
 
 
 def _changes(connection: duckdb.DuckDBPyConnection, relation: str) -> Changes:

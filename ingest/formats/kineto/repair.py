@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from functools import partial
 
 import duckdb
@@ -184,13 +184,11 @@ class Repair:
         _, first, _, _ = self._events[0]
         pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, [batch_of(*self._events)])
         is_long = self._characters > LONG_PIECE
-        try:
-            with (
-                memory_limit(self._connection, MEMORY_FOR_LONG_EVENTS) if is_long else nullcontext()
-            ):
+        with memory_limit(self._connection, MEMORY_FOR_LONG_EVENTS if is_long else None):
+            try:
                 parse(self._connection, self._source_id, pieces)
-        except duckdb.OutOfMemoryException:
-            self._count(TOO_LONG, len(self._events), first)
+            except duckdb.OutOfMemoryException:
+                self._count(TOO_LONG, len(self._events), first)
         self._events, self._characters = [], 0
 
     def _count_refused(self) -> None:

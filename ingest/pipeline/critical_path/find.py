@@ -1,6 +1,5 @@
 """Computation of the critical paths of steps from their spans and activities."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 import duckdb
@@ -39,7 +38,7 @@ def find_paths(
     _, spans, *_ = reads
     counts = f"SELECT count(*) AS spans FROM {spans} GROUP BY path"
     [(most,)] = connection.execute(f"SELECT coalesce(max(spans), 0) FROM ({counts})").fetchall()
-    with memory_limit(connection, LESS_MEMORY) if most > MANY_SPANS else nullcontext():
+    with memory_limit(connection, LESS_MEMORY if most > MANY_SPANS else None):
         _find_paths(connection, reads, fills)
 
 
@@ -77,10 +76,12 @@ def _find_paths(
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, found: list[pa.Table]) -> None:
     connection.register("found", pa.concat_tables(found))
-    connection.execute(
-        f"INSERT INTO {table} SELECT * REPLACE ($1[kind + 1] AS kind) FROM found", [KINDS]
-    )
-    connection.unregister("found")
+    try:
+        connection.execute(
+            f"INSERT INTO {table} SELECT * REPLACE ($1[kind + 1] AS kind) FROM found", [KINDS]
+        )
+    finally:
+        connection.unregister("found")
 
 
 def build_graph(nodes: Nodes, host: Host | None) -> Graph:

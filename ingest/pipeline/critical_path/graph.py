@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.signedinteger]
 NOBODY = -1  # the owner of time between operators
-EDGE_TYPES = (np.int32, np.int32, np.int64, np.int32, np.int8)  # of the columns of edges
+# Types of the columns of edges. A step with 2³¹ nodes would not fit in memory.
+EDGE_TYPES = (np.int32, np.int32, np.int64, np.int32, np.int8)
 
 
 class Kind(IntEnum):

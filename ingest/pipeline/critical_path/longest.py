@@ -13,15 +13,15 @@ def longest_path(graph: Graph) -> Integers:
     """Return the edges of the longest path from the first node to the last, in order.
 
     It is as long as the step: each of its edges weighs all the time since its source. If several
-    edges to a node do, the first in the graph wins: edges that decided when an activity began come
-    before those that did not.
+    edges to a node weigh that much, the first one in the graph wins: edges that decided when an
+    activity began come before those that did not.
     """
-    took = graph.weights == graph.times[graph.targets] - graph.times[graph.sources]
-    edges = np.flatnonzero(took)
+    is_tight = graph.weights == graph.times[graph.targets] - graph.times[graph.sources]
+    edges = np.flatnonzero(is_tight)
     is_first = np.diff(graph.targets[edges], prepend=0) > 0
     of_node = np.zeros(len(graph.times), np.int64)
     of_node[graph.targets[edges[is_first]]] = edges[is_first]
-    # A memoryview has Python's integers, but not all at a time, as a list would.
+    # Indexing a memoryview gives a Python integer. A list would hold all of them at once.
     edge_to, node_before = of_node.data, graph.sources[of_node].data
     path: list[int] = []
     node = len(graph.times) - 1
@@ -41,7 +41,7 @@ def lengths_without(graph: Graph, masks: Iterable[npt.NDArray[np.bool_]], count:
     sources, last = graph.sources[left], len(graph.times) - 1
     weights = np.empty((len(left), count), np.int64)
     rest = np.empty(count, np.int64)
-    for column, mask in enumerate(masks):
+    for column, mask in zip(range(count), masks, strict=True):
         kept = np.where(mask, 0, graph.weights)
         since_first = chains.since_first(kept)
         weights[:, column] = kept[left] + since_first[sources]

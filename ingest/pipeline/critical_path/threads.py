@@ -155,7 +155,8 @@ def _thread(nodes: Nodes, rows: Integers, ops: Integers) -> Thread:
 def _owners(thread_nodes: Integers) -> Integers:
     """Return the innermost span before each node of a thread, or -1, if no spans cross.
 
-    At the depth of the node, it is the span that began last.
+    It is the last span that began at the depth of the node. So the starts are ordered by depth, and
+    then by place, and the last one before the node's own place is looked up.
     """
     step = np.where(thread_nodes & 1, -1, 1)
     depth, place = np.cumsum(step), np.arange(len(step))
@@ -168,7 +169,7 @@ def _owners(thread_nodes: Integers) -> Integers:
 
 
 def _owners_of_crossing(thread_nodes: Integers) -> Integers:
-    """Return the same if spans may cross: of those that have not ended, the one that began last."""
+    """Return what `_owners` does, also if spans cross: the open span that began last."""
     owners: list[int] = []
     opened: list[int] = []
     closed: set[int] = set()

@@ -62,22 +62,34 @@ def test_a_step_that_runs_out_of_memory_beside_another_runs_again_alone(
     sampled: Samples, store: ingest.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = "h100_owlv2"
-    attempts = []
+    running: list[str] = []
+    beside: list[list[str]] = []  # what ran when each attempt began
+    fill = build._fill
+
+    def noted(connection: duckdb.DuckDBPyConnection, task: build.Task) -> set[str]:
+        name = task.nodes[0].name
+        running.append(name)
+        try:
+            return fill(connection, task)
+        finally:
+            running.remove(name)
 
     def find_paths(connection: duckdb.DuckDBPyConnection, *names: tuple[str, ...]) -> None:
+        beside.append([name for name in running if not name.startswith("path_")])
         critical_path.find_paths(connection, *names)
-        attempts.append(names)
-        if len(attempts) == 1:
+        if len(beside) == 1:
             raise duckdb.OutOfMemoryException("no memory")
 
+    monkeypatch.setattr(build, "_fill", noted)
     monkeypatch.setattr(build, "STEPS", {**build.STEPS, "find_paths": find_paths})
-    monkeypatch.setattr(build, "FEW", 0)
     [trace] = sampled.files(run)
     store.add(trace, threads=2)
-    assert len(attempts) == 2
-    query = "SELECT * EXCLUDE (run_id) FROM critical_paths"
-    rows = f"SELECT count(*), bit_xor(hash(row)) FROM ({query}) AS row"
-    expected, found = (
-        ingest.connect(path).sql(rows).fetchall() for path in (sampled.store(run), store.path)
-    )
-    assert found == expected
+    assert len(beside) == 2
+    assert beside[1] == []
+    for table in ("critical_paths", "critical_path_gains"):
+        query = f"SELECT * EXCLUDE (run_id) FROM {table}"
+        rows = f"SELECT count(*), bit_xor(hash(row)) FROM ({query}) AS row"
+        expected, found = (
+            ingest.connect(path).sql(rows).fetchall() for path in (sampled.store(run), store.path)
+        )
+        assert found == expected

@@ -2,12 +2,12 @@
 -- caller has the shapes of that caller here.
 -- One row: a call of an operator or annotation with recorded shapes.
 -- Materialised: it is joined, and DuckDB then knows its size.
-SELECT ops.event_id, ops.input_dims
-FROM ops
+WITH recorded AS (SELECT event_id, input_dims FROM ops WHERE input_dims IS NOT NULL)
+
+SELECT event_id, input_dims
+FROM recorded
 ANTI JOIN inner_repeats USING (event_id)
-WHERE ops.input_dims IS NOT NULL
 UNION ALL
-SELECT inner_repeats.event_id, ops.input_dims
+SELECT inner_repeats.event_id, recorded.input_dims
 FROM inner_repeats
-INNER JOIN ops ON inner_repeats.outermost_id = ops.event_id
-WHERE ops.input_dims IS NOT NULL;
+INNER JOIN recorded ON inner_repeats.outermost_id = recorded.event_id;

@@ -6,7 +6,7 @@
 -- Most operators have many frames around them, but few different lists of modules. So the pairs of
 -- an operator and a frame have only numbers, and the names are joined later.
 WITH
-frames AS (FROM places),
+frames AS (FROM places),  -- numbered once
 
 spans AS (SELECT lane, start_ns, end_ns, is_module, nesting_order FROM frames),
 

@@ -22,8 +22,8 @@ sums AS (
         source_id,
         device_label,
         time_ns,
-        sum(sum(change_bytes)) OVER so_far::BIGINT AS change_bytes,
-        sum(sum(greatest(change_bytes, 0))) OVER so_far::BIGINT AS allocated_bytes
+        sum(sum(change_bytes)) OVER so_far AS change_bytes,
+        sum(sum(greatest(change_bytes, 0))) OVER so_far AS allocated_bytes
     FROM memory_actions
     WHERE origin = 'trace'
     GROUP BY source_id, device_label, time_ns
@@ -101,7 +101,7 @@ changes AS (
     WHERE at_end.time_ns >= call.start_ns
 ),
 
--- What changed during a call is not its caller's own.
+-- What changed during a call counts as its operator's own, and not as its caller's.
 parts AS (
     SELECT
         source_id,

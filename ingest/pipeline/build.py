@@ -55,6 +55,7 @@ def build(
     known = set(staged)
     waiting = list(_needed(only) if only else tasks())
     running: dict[Future[set[str]], Task] = {}
+    done: Future[set[str]] | None
     beside: list[Task] = []  # those that started while another one could run
     with Statements(connection, at_once) as statements:
         while waiting or running:
@@ -84,7 +85,7 @@ def build(
                     beside.remove(task)
                     at_once = 1
                     waiting.insert(0, task)
-            del done  # it may hold what a failed step had in memory
+            done = None  # it may hold what a failed step had in memory
     return frozenset(empty)
 
 

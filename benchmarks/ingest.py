@@ -85,7 +85,7 @@ def print_parts(trace: str, store: str) -> None:
 
         setattr(module, name, measured)
 
-    run.WORKERS = 1  # otherwise a part's processor time would have that of another one
+    run.WORKERS = 1  # parts that run at the same time cannot be told apart
     timed(load, "parse", lambda *_: "read and parse")
     timed(repair, "parse", lambda *_: "read and parse")
     timed(run, "_stage", lambda *_: "other staging")

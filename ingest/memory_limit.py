@@ -10,8 +10,8 @@ import duckdb
 def memory_limit(connection: duckdb.DuckDBPyConnection, limit: str | None) -> Iterator[None]:
     """Let the database use up to `limit`, for example "200MB", inside the `with` block.
 
-    The limit is that of all connections to the database. A smaller one frees memory at once, for
-    work in Python. None changes nothing.
+    The limit applies to all connections to the database. A smaller limit frees memory at once, for
+    work in Python. None keeps the current limit.
     """
     if limit is None:
         yield

@@ -8,8 +8,8 @@
     <topic>/queries/       statements with parameters that Python runs
 
 A file defines one object and is named after it. `glossary.txt` describes columns that several
-relations share. It also lists the columns that hold counts. `order.py` finds out what each object
-reads, and derives the order in which to create the objects.
+relations share. It also lists the columns that hold counts. `order.py` sorts the objects so that
+each comes after those that it reads.
 """
 
 from ingest.sql.columns import column_meanings, column_unit

@@ -85,7 +85,7 @@ def print_parts(trace: str, store: str) -> None:
 
         setattr(module, name, measured)
 
-    run.WORKERS = 1  # parts that run at the same time cannot be told apart
+    run.WORKERS = 1  # one part at a time, so that each one's processor time is its own
     timed(load, "parse", lambda *_: "read and parse")
     timed(repair, "parse", lambda *_: "read and parse")
     timed(run, "_stage", lambda *_: "other staging")

@@ -6,11 +6,13 @@ import os
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import ingest
+from ingest.formats import FORMATS, Loader
 from tests.builders.events import op
 
 REPOSITORY = Path(__file__).parent.parent
@@ -49,22 +51,45 @@ def test_the_public_interface_imports_packages_on_first_use() -> None:
     assert not {name for name in loaded if name.startswith("ingest.")}
 
 
+def imports_of(path: Path) -> Iterator[tuple[str, set[str]]]:
+    """Yield the modules that a file imports, each with the names that it imports from it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, set()) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", {alias.name for alias in node.names}
+
+
 def test_the_dashboard_reaches_data_only_through_ingest() -> None:
     for path in (REPOSITORY / "dashboard").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-            for name in names:
-                package, _, module = name.partition(".")
-                assert package not in {"duckdb", "torch", "capture"}, f"{path}: {name}"
-                assert not (package == "ingest" and module), f"{path}: {name}"
-            if isinstance(node, ast.ImportFrom) and node.module == "ingest":
-                assert {alias.name for alias in node.names} <= {*ingest.__all__}, path
+        for name, imported in imports_of(path):
+            package, _, module = name.partition(".")
+            assert package not in {"duckdb", "torch", "capture"}, f"{path}: {name}"
+            assert not (package == "ingest" and module), f"{path}: {name}"
+            if name == "ingest":
+                assert imported <= {*ingest.__all__}, path
+
+
+def test_input_formats_do_not_know_each_other() -> None:
+    packages = {format_.load.package for format_ in FORMATS if isinstance(format_.load, Loader)}
+    assert len(packages) == len(FORMATS)
+    for package in packages:
+        paths = list((REPOSITORY / package.replace(".", "/")).rglob("*.py"))
+        assert REPOSITORY / package.replace(".", "/") / "load.py" in paths
+        for path in paths:
+            for name, imported in imports_of(path):
+                known = {name, *(f"{name}.{each}" for each in imported)}
+                assert known.isdisjoint({"ingest.formats.registry", *packages - {package}}), path
+                assert not name.startswith(tuple(f"{other}." for other in packages - {package}))
+
+
+def test_no_two_modules_of_the_formats_import_each_other() -> None:
+    paths = {f"ingest.formats.{path.stem}": path for path in REPOSITORY.glob("ingest/formats/*.py")}
+    imported = {module: {name for name, _ in imports_of(path)} for module, path in paths.items()}
+    left = set(paths) - {"ingest.formats.__init__"}
+    while free := {module for module in left if imported[module].isdisjoint(left - {module})}:
+        left -= free
+    assert not left
 
 
 def test_no_package_has_the_name_of_a_public_object() -> None:

@@ -117,8 +117,15 @@ def sources(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[int]:
 def warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
     """Return the warnings about a run's MegEngine files, each with the file's name."""
     rows = connection.execute(
-        "SELECT parse_filename(path), unnest(warnings) FROM sources "
-        "WHERE run_id = $1 AND kind = 'megengine' ORDER BY source_id",
+        """
+        SELECT parse_filename(path), unnest(warnings)
+        FROM sources
+        WHERE run_id = $1 AND kind IN (
+            SELECT kind FROM sources INNER JOIN megengine_oprs USING (run_id, source_id)
+            WHERE run_id = $1
+        )
+        ORDER BY source_id
+        """,
         [run_id],
     ).fetchall()
     return [f"{name}: {warning}" for name, warning in rows]

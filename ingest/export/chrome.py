@@ -13,6 +13,7 @@ from ingest import sql
 from ingest.errors import MissingError
 from ingest.export.crossing import crossing, possible
 from ingest.export.stretches import EVER, Interval
+from ingest.formats import FORMATS
 from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
 from ingest.store.connection import snapshot
 from ingest.terminal import plain
@@ -71,6 +72,7 @@ def chrome_trace(
             "origin_ns": origins[part.side],
             "interval_number": None if label is None else index,
             "label": label,
+            "other_sources": _other_sources(connection, part),
             "pid": _own_pid(index),
             "flows": index * FLOWS_PER_INTERVAL,
         }
@@ -167,6 +169,17 @@ def _common(recorded: list[dict[str, Any]]) -> dict[str, Any]:
     if others and all(isinstance(each, dict) for each in distributed):
         common["distributedInfo"] = _common([each for each in distributed if each])
     return common
+
+
+def _other_sources(connection: duckdb.DuckDBPyConnection, part: Interval) -> list[int]:
+    """Return the ids of the files whose events do not have the arguments of a Chrome trace."""
+    traces = [format_.kind for format_ in FORMATS if format_.is_chrome_trace]
+    rows = connection.execute(
+        "SELECT source_id FROM sources WHERE run_id = $1 AND rank = $2 AND complete_events > 0 "
+        "AND NOT list_contains($3, kind)",
+        [part.run_id, part.rank, traces],
+    ).fetchall()
+    return [source_id for (source_id,) in rows]
 
 
 def _labels(parts: Sequence[Interval]) -> list[str | None]:

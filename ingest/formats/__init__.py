@@ -3,9 +3,10 @@
 `registry` lists them. No other module names a format.
 """
 
+from ingest.formats.format import Format, Loader
 from ingest.formats.io import max_inflation
 from ingest.formats.recognition import recognise
-from ingest.formats.registry import FORMATS, Format
+from ingest.formats.registry import FORMATS
 from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes
 from ingest.formats.source import Source, SourceWarning
 from ingest.formats.staging import Progress, Staging
@@ -13,6 +14,7 @@ from ingest.formats.staging import Progress, Staging
 __all__ = [
     "FORMATS",
     "Format",
+    "Loader",
     "Progress",
     "Source",
     "SourceWarning",

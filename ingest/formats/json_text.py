@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 DECODER = json.JSONDecoder(strict=False)
@@ -130,10 +131,10 @@ def without_lone_surrogates(text: str) -> str:
     return LONE_SURROGATE.sub(lambda found: found[1] or r"\ufffd", text)
 
 
-def known_keys(text: str) -> dict[str, Any]:
-    """Return the keys that the tables use from damaged metadata, at any depth."""
+def wanted_keys(text: str, wanted: Iterable[str]) -> dict[str, Any]:
+    """Return these keys of damaged JSON text, at any depth."""
     found: dict[str, Any] = {}
-    for key in ("baseTimeNanoseconds", "distributedInfo", "deviceProperties", "schemaVersion"):
+    for key in wanted:
         if match := re.search(rf'"{key}"\s*:\s*', text):
             try:
                 value, end = _value(text, match.end())

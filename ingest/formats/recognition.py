@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ingest.errors import ProfileError
+from ingest.formats.format import Format
 from ingest.formats.io import BLANK_START, METADATA_LIMIT, blocks
-from ingest.formats.registry import Format
 
 HEAD_BYTES = 1 << 20
 

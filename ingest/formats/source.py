@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ingest.formats.format import Format
 from ingest.units import as_utf8, counted
 
-if TYPE_CHECKING:
-    from ingest.formats.registry import Format
-
-HIDDEN = ("coded_warnings", "format", "framework", "metadata", "process")
+MAX_RANKS = 1_000_000  # of a job
+HIDDEN = (
+    *("clock", "coded_warnings", "conditions", "devices", "format", "framework", "metadata", "pid"),
+    *("process", "world_size"),
+)
 
 
 class SourceWarning(NamedTuple):
@@ -26,9 +28,14 @@ class Source:
     A file that holds several processes has a source for each. `process` is then its label; the
     sizes of all but the first are None.
 
-    `format` is None if the file holds no profile. `framework` is the framework that wrote the file
-    if it is not that of the format. If the status is `failed` or `truncated`, the
+    `format` is None if the file holds no profile. If the status is `failed` or `truncated`, the
     first warning with the code `unreadable` or `truncated` is the reason.
+
+    The reader of the format fills in what the file records about its process, and leaves the rest:
+    `clock`, the Unix time of the zero of its times, ns; `rank`, which later becomes the assumed one
+    if it is not recorded; `world_size`, the number of processes of the job; `pid`, the process id;
+    `framework`, if it is not that of the format; `devices`, with the fields of `sources.devices`;
+    `conditions`, versions and settings by name, which `run_conditions` compares.
     """
 
     source_id: int
@@ -36,7 +43,7 @@ class Source:
     kind: str
     bytes: int | None
     sha256: str | None
-    format: "Format | None" = None
+    format: Format | None = None
     rank: int | None = None
     cycle: int | None = None
     status: str = "ok"
@@ -47,6 +54,11 @@ class Source:
     dropped: dict[str, int] = field(default_factory=dict)
     coded_warnings: list[SourceWarning] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
+    clock: int | None = None
+    world_size: int | None = None
+    pid: str | None = None
+    devices: list[dict[str, Any]] = field(default_factory=list)
+    conditions: dict[str, str] = field(default_factory=dict)
     process: str | None = None
     seconds: float | None = None
     framework: str = ""

@@ -2,7 +2,7 @@
 
 from ingest.inputs.directories import run_directories
 from ingest.inputs.graph_captures import KIND as GRAPH_CAPTURE
-from ingest.inputs.metadata import base_ns, device_name, started_at, world_size
+from ingest.inputs.metadata import device_name, started_at, world_size
 from ingest.inputs.ranks import own_rank, stage_ranks
 from ingest.inputs.run_input import RunInput, read_run_input
 from ingest.inputs.run_json import stage_compilations
@@ -10,7 +10,6 @@ from ingest.inputs.run_json import stage_compilations
 __all__ = [
     "GRAPH_CAPTURE",
     "RunInput",
-    "base_ns",
     "device_name",
     "own_rank",
     "read_run_input",

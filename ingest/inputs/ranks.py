@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Set
 from itertools import chain, count
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import duckdb
 
 from ingest.formats import Format, Source
 from ingest.inputs.cycles import number_cycles
-from ingest.inputs.metadata import MAX_RANKS, base_ns, world_size
+from ingest.inputs.metadata import world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
 # The traces of one process, with the names of torch and of `capture`.
@@ -33,20 +34,22 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
     profiles = [source for source in sources if source.is_profile]
     traces = [source for source in profiles if source.has_events]
     others = [source for source in profiles if not source.has_events]
+    certain = {source.source_id for source in profiles if own_rank(source) is not None}
     assign_ranks(traces)  # separately: a snapshot may have the same assumed rank as a trace
-    processes = _ranks_of_processes(connection, traces, others)
+    needed = any(each.pid is not None and each.source_id not in certain for each in others)
+    processes = _ranks_of_processes(connection, traces) if needed else {}
     for of_format in _by_format(others):
         assign_ranks(of_format, processes)
     for source in profiles:
         connection.execute(
             "INSERT INTO staged_sources VALUES ($1, $2, $3)",
-            [source.source_id, source.rank, base_ns(source)],
+            [source.source_id, source.rank, source.clock or 0],
         )
     read = [source for source in profiles if source.status != "failed"]
     for of_format in _by_format(read):
         _warn_of_ranks(of_format)
     if len(traces := [source for source in read if source.has_events]) > 1:
-        _warn_of_clocks(connection, traces)
+        _warn_of_clocks(connection, traces, certain)
         number_cycles(connection, _by_process(traces))
 
 
@@ -76,8 +79,8 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
     """
     for source in sources:
         source.rank = own_rank(source)
-        if source.rank is None and traced and "pid" in source.metadata:
-            source.rank = traced.get(str(source.metadata["pid"]))
+        if source.rank is None and traced and source.pid is not None:
+            source.rank = traced.get(source.pid)
     processes = _by_process(sources)
     taken = {source.rank for cycles in processes.values() for source in cycles}
     for position, cycles in enumerate(processes.values()):
@@ -93,19 +96,15 @@ def assign_ranks(sources: list[Source], traced: dict[str, int | None] | None = N
 
 
 def _ranks_of_processes(
-    connection: duckdb.DuckDBPyConnection, traces: list[Source], others: list[Source]
+    connection: duckdb.DuckDBPyConnection, traces: list[Source]
 ) -> dict[str, int | None]:
-    """Return the rank of each process id that occurs in traces of only one rank.
-
-    The result is empty if no other file needs it.
-    """
+    """Return the rank of each process id that occurs in traces of only one rank."""
     ranks = {source.source_id: source.rank for source in traces}
     pids: dict[str, set[int | None]] = {}
-    if any("pid" in source.metadata and own_rank(source) is None for source in others):
-        for source_id, pid in connection.execute(
-            "SELECT DISTINCT source_id, pid FROM staged WHERE side = 'host'"
-        ).fetchall():
-            pids.setdefault(pid, set()).add(ranks[source_id])
+    for source_id, pid in connection.execute(
+        "SELECT DISTINCT source_id, pid FROM staged WHERE side = 'host'"
+    ).fetchall():
+        pids.setdefault(pid, set()).add(ranks[source_id])
     return {pid: rank for pid, (rank, *others) in pids.items() if not others}
 
 
@@ -117,13 +116,12 @@ def _process(source: Source) -> str:
 
 
 def own_rank(source: Source) -> int | None:
-    """Return the rank that a file records, or that its name has, or None."""
-    distributed = source.metadata.get("distributedInfo")
-    recorded = distributed.get("rank") if isinstance(distributed, dict) else None
-    if isinstance(recorded, int) and 0 <= recorded < MAX_RANKS:
-        return int(recorded)
-    if source.process is not None:
-        return None
+    """Return the rank that a file records, or that its name has, or None.
+
+    Once ranks are assigned, it is the assigned one.
+    """
+    if source.rank is not None or source.process is not None:
+        return source.rank
     named = RANK_IN_NAME.search(source.path.name)
     return int(named[1]) if named else None
 
@@ -135,7 +133,7 @@ def _warn_of_ranks(sources: list[Source]) -> None:
     for source in sources:
         if processes[source.rank] > 1:
             source.warn("rank_repeated", f"rank {source.rank} has {files[source.rank]} files")
-    size = world_size([source.metadata for source in sources]) or 0
+    size = world_size(sources) or 0
     if len(sources) > 1:
         size = max([size, *(rank + 1 for rank in ranks if rank is not None)])
     missing = sorted(set(range(size)) - set(ranks))
@@ -146,8 +144,13 @@ def _warn_of_ranks(sources: list[Source]) -> None:
         sources[0].warn("ranks_missing", message)
 
 
-def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source]) -> None:
-    """Warn of files without a base time, and of those recorded at a very different time."""
+def _warn_of_clocks(
+    connection: duckdb.DuckDBPyConnection, traces: list[Source], certain: Set[int]
+) -> None:
+    """Warn of files without a clock, and of those recorded at a very different time.
+
+    `certain`: the ids of the sources whose rank is recorded.
+    """
     processes = {source.source_id: _process(source) for source in traces}
     spans = [
         _Span(first, last, processes[source_id])
@@ -159,17 +162,17 @@ def _warn_of_clocks(connection: duckdb.DuckDBPyConnection, traces: list[Source])
     ]
     apart = _recorded_apart(spans)
     far = _far_from_others(spans)
-    has_base = [source for source in traces if "baseTimeNanoseconds" in source.metadata]
+    has_clock = any(source.clock is not None for source in traces)
     for source in traces:
         process = processes[source.source_id]
-        if has_base and "baseTimeNanoseconds" not in source.metadata:
+        if has_clock and source.clock is None:
             source.warn(
                 "base_time_missing",
-                "has no baseTimeNanoseconds, unlike other files of the run: its times may not "
-                "match theirs",
+                "does not record the Unix time of its zero, unlike other files of the run: its "
+                "times may not match theirs",
             )
         # A trace that records its rank belongs to the same job as the others.
-        if process in apart and own_rank(source) is None:
+        if process in apart and source.source_id not in certain:
             source.warn(
                 "recorded_apart",
                 f"begins after the end of {apart[process]}: if it belongs to another job, "

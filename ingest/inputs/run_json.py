@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from ingest.errors import ProfileError
 from ingest.formats import Source, Staging
 from ingest.formats.json_text import nests_deeper, without_lone_surrogates
-from ingest.inputs.metadata import MAX_RANKS, started_at
+from ingest.formats.source import MAX_RANKS
+from ingest.inputs.metadata import started_at
 from ingest.units import counted
 
 KIND = "run_json"  # in column `kind` of table `sources`

@@ -95,7 +95,7 @@ def check_trace(file: Path) -> None:
         found, fault = recognise(file, FORMATS)
     except OSError as error:
         raise ProfileError(f"{file}: {error.strerror}") from error
-    if found is None or found.kind != "kineto":
+    if found is None or not found.is_chrome_trace:
         raise ProfileError(f"{file}: {fault or 'is not a trace'}")
 
 

@@ -6,7 +6,7 @@ Their events are not those of the run, so only what explains the run's graph lau
 from ingest import sql
 from ingest.formats import Source, Staging
 from ingest.formats.staging import Progress
-from ingest.inputs import base_ns, own_rank
+from ingest.inputs import own_rank
 from ingest.pipeline.build import build
 from ingest.pipeline.scratch import open_scratch
 from ingest.temporary import temporary_directory
@@ -34,7 +34,7 @@ def load_captures(source: Source, staging: Staging, progress: Progress) -> None:
             for process in processes:
                 scratch.execute(
                     "INSERT INTO staged_sources VALUES ($1, NULL, $2)",
-                    [process.source_id, base_ns(process)],
+                    [process.source_id, process.clock or 0],
                 )
             build(scratch, only=frozenset(COPIES))
             copied = {

@@ -194,7 +194,7 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
     connection.executemany(
         "INSERT INTO staged_files VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
         "map($11::VARCHAR[], $12::BIGINT[]), map($13::VARCHAR[], $14::BIGINT[]), $15, $16, $17, "
-        "$18)",
+        "$18, $19, map($20::VARCHAR[], $21::VARCHAR[]))",
         [
             [
                 source.source_id,
@@ -215,6 +215,9 @@ def _fill_files(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
                 source.warnings,
                 source.warning_codes,
                 json.dumps(source.metadata),
+                source.devices,
+                list(source.conditions),
+                list(source.conditions.values()),
             ]
             for source in sources
         ],
@@ -225,7 +228,6 @@ def _fill_run(
     connection: duckdb.DuckDBPyConnection, run: RunInput, options: AddOptions, added_at: datetime
 ) -> None:
     description = run.description
-    metadata = [source.metadata for source in run.sources if source.metadata]
     ranks = len({source.rank for source in run.sources if source.is_profile})
     tags: dict[str, str | None] = {
         str(k): str(v) for k, v in (description.get("tags") or {}).items()
@@ -240,8 +242,8 @@ def _fill_run(
             _label(options.mode, description.get("mode")),
             description.get("framework") or _framework(run.sources),
             description.get("framework_version"),
-            description.get("device_name") or device_name(metadata),
-            description.get("world_size") or world_size(metadata) or ranks,
+            description.get("device_name") or device_name(run.sources),
+            description.get("world_size") or world_size(run.sources) or ranks,
             started_at(description),
             added_at,
             list(tags),

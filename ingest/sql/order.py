@@ -18,8 +18,13 @@ from ingest.sql.of_run import definitions, read_by
 from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
-# Scalar macros that queries over the catalog use, in addition to those that its views use.
-MACROS_OF_QUERIES = {"chrome_moved", "chrome_tid", "device_label", "side"}
+# Scalar macros that queries over the catalog use, in addition to those that its views use; and
+# those with which `versions.py` computes columns of earlier versions.
+MACROS_OF_QUERIES = {
+    *("chrome_moved", "chrome_tid", "device_label", "side"),
+    *("kernel_args", "link_args", "op_args"),
+}
+MACROS_OF_VERSIONS = {"recorded_conditions", "recorded_devices"}
 
 
 class OrderError(ValueError):
@@ -131,9 +136,11 @@ def _catalog(connection: duckdb.DuckDBPyConnection) -> list[Node]:
         for name, file in catalog.items()
     }
     ordered = in_order(reads)
-    used = MACROS_OF_QUERIES | {
-        read for name in reads for read in reads[name] if catalog[name].kind == "views"
-    }
+    used = (
+        MACROS_OF_QUERIES
+        | MACROS_OF_VERSIONS
+        | {read for name in reads for read in reads[name] if catalog[name].kind == "views"}
+    )
     for name in reversed(ordered):
         if name in used:
             used |= reads[name]

@@ -27,6 +27,11 @@ def added_columns(table: str, stored: Collection[str]) -> dict[str, str]:
 
     They are computed from the columns that it has, which are `stored`.
     """
+    if table == "sources":
+        return {
+            "devices": "recorded_devices(metadata)",
+            "conditions": "recorded_conditions(metadata)",
+        }
     if "device_id" not in table_columns()[table] or not {"rank", "device"} <= set(stored):
         return {}
     keys = [name for name in ("rank", "device", "device_type") if name in stored]

@@ -9,7 +9,7 @@ from ingest.formats.compile_log.events import Clock, Phases, Resets
 from ingest.formats.compile_log.graphs import OF_GRAPHS, Graphs
 from ingest.formats.compile_log.reader import CompileLog, Record
 from ingest.formats.compile_log.rows import Rows
-from ingest.formats.source import Source, SourceWarning
+from ingest.formats.source import MAX_RANKS, Source, SourceWarning
 from ingest.formats.staging import Progress, Staging
 from ingest.units import counted
 
@@ -75,9 +75,12 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
         )
     source.events, source.json_bytes = log.count, log.bytes
     source.dropped = dict(log.dropped)
+    source.pid = log.pid
     source.metadata = {"pid": log.pid}
     if log.rank is not None:
-        source.metadata["distributedInfo"] = {"rank": log.rank}
+        source.metadata["rank"] = log.rank
+        if log.rank in range(MAX_RANKS):
+            source.rank = log.rank
 
 
 def _note(

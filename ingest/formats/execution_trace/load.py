@@ -20,6 +20,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
         )
     pid = trace.metadata.get("pid")  # it may follow the nodes
     if type(pid) is int:
+        source.pid = str(pid)
         staging.connection.execute(
             "UPDATE staged_execution_nodes SET pid = $1 WHERE source_id = $2",
             [str(pid), source.source_id],

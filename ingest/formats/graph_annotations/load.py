@@ -14,8 +14,14 @@ from ingest.units import as_utf8, counted
 
 LONGEST = 256 << 20  # bytes of JSON
 LONGEST_ID = 30  # digits
+LABELS = ("name", "str", "annotation")  # keys of an annotation's text, by torch's version
 SCHEMA = pa.schema(
-    [("source_id", pa.int32()), ("graph_node_id", pa.uint64()), ("annotation", pa.string())]
+    [
+        ("source_id", pa.int32()),
+        ("graph_node_id", pa.uint64()),
+        ("label", pa.string()),
+        ("module", pa.string()),
+    ]
 )
 
 
@@ -62,4 +68,6 @@ def _rows(nodes: Any) -> Iterator[dict[str, Any]]:
             values = annotation if isinstance(annotation, dict) else {"name": annotation}
             texts = {key: as_utf8(text) for key, text in values.items() if isinstance(text, str)}
             merged = texts | merged
-        yield {"graph_node_id": int(node), "annotation": json.dumps(merged)}
+        label = next((merged[key] for key in LABELS if key in merged), None)
+        module = merged.get("module_fqn")
+        yield {"graph_node_id": int(node), "label": label, "module": module}

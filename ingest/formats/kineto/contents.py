@@ -11,6 +11,7 @@ class Contents(NamedTuple):
     `names`: the names and labels of the process. `uncategorised`: the number of complete events
     without a category. `frames_end_ns`: the last end of a Python frame. `is_exported`: whether
     `ingest export` added events. `is_megengine`: whether MegEngine's Python profiler wrote them.
+    `has_counters`: whether there may be values of counters.
     """
 
     pid: str | None
@@ -23,6 +24,7 @@ class Contents(NamedTuple):
     has_activities: bool
     is_exported: bool
     is_megengine: bool
+    has_counters: bool
 
 
 def contents_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> list[Contents]:
@@ -42,7 +44,8 @@ def contents_of(connection: duckdb.DuckDBPyConnection, source_id: int) -> list[C
             max(relative_ns + dur_ns) FILTER (side IS NOT NULL AND category = 'python_function'),
             coalesce(bool_or(side IN ('host', 'device')), FALSE),
             coalesce(bool_or(category = 'tracehouse'), FALSE),
-            coalesce(bool_or(category = 'KernelLaunch' AND phase = 's'), FALSE)
+            coalesce(bool_or(category = 'KernelLaunch' AND phase = 's'), FALSE),
+            coalesce(bool_or(phase = 'C' OR category = 'cuda_profiler_range'), FALSE)
         FROM staged
         WHERE source_id = $1
         GROUP BY pid

@@ -5,10 +5,12 @@ from contextlib import closing
 import duckdb
 import pyarrow as pa
 
+from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.kineto.backslashes import are_literal
 from ingest.formats.kineto.chunks import PIECE_SCHEMA
 from ingest.formats.kineto.corrections import correct, set_aside_outliers
+from ingest.formats.kineto.metadata import describe
 from ingest.formats.kineto.open_frames import end_open_frames
 from ingest.formats.kineto.parse import parse
 from ingest.formats.kineto.processes import split
@@ -47,12 +49,20 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
     end_open_frames(connection, source, contents)
     parts = split(source, staging, contents)
     set_aside_outliers(connection, parts, contents)
+    for part in parts:
+        of_part = {"source_id": part.source_id}
+        connection.execute(sql.query("fill_calls"), of_part)
+        connection.execute(sql.query("fill_activities"), of_part)
+        if any(each.has_counters for each in contents):
+            connection.execute(sql.query("fill_counters"), of_part)
     _count(connection, parts)
     unread = sum(source.dropped.values())
     if len(parts) == 1 and source.events == unread and (unread or trace.truncated):
         reasons = "; ".join(source.warnings)
         source.coded_warnings.clear()
         raise ProfileError(f"{source.path}: no event can be read: {reasons}")
+    for part in parts:
+        describe(connection, part)
 
 
 def _parse(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace) -> None:

@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from ingest.formats.kineto.contents import Contents
+from ingest.formats.kineto.metadata import PROCESS
 from ingest.formats.source import Source
 from ingest.formats.staging import Staging
 from ingest.units import natural_order
@@ -53,14 +54,14 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
     labels = sorted(found, key=natural_order)
     ranks = _ranks(labels, known)
     if len(labels) == 1:
-        recorded = source.metadata.get("distributedInfo")
+        recorded = source.metadata.get(PROCESS)
         if not isinstance(recorded, dict) or "rank" not in recorded:
-            source.metadata["distributedInfo"] = _distributed(source, ranks[0])
+            source.metadata[PROCESS] = _distributed(source, ranks[0])
         return [source]
     parts = [source, *(staging.part_of(source) for _ in labels[1:])]
     for part, label, rank in zip(parts, labels, ranks, strict=True):
         part.process = label
-        part.metadata = source.metadata | {"distributedInfo": _distributed(source, rank)}
+        part.metadata = source.metadata | {PROCESS: _distributed(source, rank)}
     ids = {label: part.source_id for label, part in zip(labels, parts, strict=True)}
     moves = [(pid, each) for pid, each in known.items() if each.label in ids]
     staging.connection.execute(
@@ -141,7 +142,7 @@ def _ranks(labels: list[str], processes: dict[str, _Process]) -> list[int | None
 
 
 def _distributed(source: Source, rank: int | None) -> dict[str, object]:
-    recorded = source.metadata.get("distributedInfo")
+    recorded = source.metadata.get(PROCESS)
     others = dict(recorded) if isinstance(recorded, dict) else {}
     others.pop("rank", None)  # the rank of one process
     return others if rank is None else others | {"rank": rank}

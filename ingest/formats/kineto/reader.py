@@ -21,8 +21,8 @@ from ingest.formats.json_text import (
     array_start,
     is_cut,
     keys_before,
-    known_keys,
     leading_keys,
+    wanted_keys,
 )
 from ingest.formats.kineto import recognition
 from ingest.formats.kineto.backslashes import (
@@ -35,6 +35,7 @@ from ingest.formats.kineto.backslashes import (
 )
 from ingest.formats.kineto.chunks import batch, batch_of, cuts, with_backslash
 from ingest.formats.kineto.damage import EVENT_LIMIT
+from ingest.formats.kineto.metadata import USED_KEYS
 from ingest.formats.source import SourceWarning
 
 FIRST_LOOK = 16 << 10  # bytes after a `]`; usually enough to show that it is inside an event
@@ -153,7 +154,7 @@ class KinetoTrace:
             self._truncate(f"traceEvents: {lost:,} bytes after the last complete event were lost")
             if self._head:  # the end of the array may be inside a damaged event
                 tail = content.read(self.json_bytes - lost, METADATA_LIMIT)
-                self.metadata = known_keys(self._text(tail)) | self.metadata
+                self.metadata = wanted_keys(self._text(tail), USED_KEYS) | self.metadata
             return
         after = self._text(content.read(array_end + 1, METADATA_LIMIT))
         unread = max(self.json_bytes - array_end - 1 - METADATA_LIMIT, 0)
@@ -227,7 +228,7 @@ class KinetoTrace:
         self.metadata |= keys.found
         if keys.complete:
             return keys.rest
-        self.metadata = known_keys(keys.rest) | self.metadata
+        self.metadata = wanted_keys(keys.rest, USED_KEYS) | self.metadata
         lost = len(keys.rest.encode())
         if side == "after" and not unread and not keys.rest.rstrip().endswith("}"):
             self._truncate(f"the metadata after the events: {lost:,} bytes of it were lost")

@@ -21,6 +21,8 @@ QUERIES = (
     "stage_megengine_times",
     "stage_megengine_comp_nodes",
     "stage_megengine_events",
+    "stage_megengine_calls",
+    "stage_megengine_activities",
 )
 NOT_COMPLETE = "time without a valid start and end"
 

@@ -76,8 +76,8 @@ def test_inconsistent_ranks_have_warnings(read_run: ReadRun, tmp_path: Path) -> 
             1,
             [
                 "does not record its rank: rank 1 is assumed",
-                "has no baseTimeNanoseconds, unlike other files of the run: its times may not "
-                "match theirs",
+                "does not record the Unix time of its zero, unlike other files of the run: its "
+                "times may not match theirs",
                 other_clock,
             ],
         ),

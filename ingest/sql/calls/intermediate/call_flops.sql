@@ -4,9 +4,10 @@ WITH shaped AS (
     SELECT
         event_id,
         torch_name,
-        try_cast(json_extract(args, '$."Input Dims"') AS BIGINT[][]) AS dims,
-        from_json(json_extract(args, '$."Concrete Inputs"'), '["VARCHAR"]') AS concrete
+        try_cast(input_dims::JSON AS BIGINT[][]) AS dims,
+        from_json(concrete_inputs, '["VARCHAR"]') AS concrete
     FROM call_spans
+    INNER JOIN staged_calls USING (event_id)
     WHERE torch_name IN (
         'aten::mul', 'aten::add', 'aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm',
         'aten::conv2d'

@@ -8,8 +8,7 @@ SELECT
     complete.category,
     call_names.torch_name,
     complete.start_ns,
-    complete.end_ns,
-    complete.args
+    complete.end_ns
 FROM complete
 INNER JOIN call_names USING (category, name)
 WHERE complete.side = 'host' AND call_names.name_id <> 0;

@@ -37,22 +37,25 @@ of_runs AS (
     FROM runs
 ),
 
-of_traces AS (
-    SELECT
-        run_id,
-        count(DISTINCT sources.rank)::VARCHAR AS ranks,
-        max(json_extract_string(metadata, '$.cuda_runtime_version')) AS cuda,
-        max(json_extract_string(metadata, '$.hip_runtime_version')) AS hip,
-        max(json_extract_string(metadata, '$.cuda_driver_version')) AS driver,
-        max(json_extract_string(metadata, '$.distributedInfo.nccl_version')) AS nccl,
-        if(bool_or(json_extract_string(metadata, '$.with_stack') = '1'), 'on', 'off') AS stacks,
-        if(bool_or(json_extract_string(metadata, '$.record_shapes') = '1'), 'on', 'off') AS shapes,
-        if(bool_or(json_extract_string(metadata, '$.profile_memory') = '1'), 'on', 'off') AS memory,
-        if(bool_or(json_extract_string(metadata, '$.with_flops') = '1'), 'on', 'off') AS flops,
-        if(bool_or(json_extract_string(metadata, '$.with_modules') = '1'), 'on', 'off') AS modules
+traces AS (
+    SELECT run_id, rank, conditions
     FROM sources
     WHERE complete_events IS NOT NULL
+),
+
+recorded AS (
+    SELECT run_id, unnest(map_entries(conditions)) AS condition FROM traces
+),
+
+-- The later version counts, and `on` if the traces of a run differ.
+of_traces AS (
+    SELECT run_id, 'ranks' AS subject, count(DISTINCT rank)::VARCHAR AS value
+    FROM traces
     GROUP BY run_id
+    UNION ALL
+    SELECT run_id, condition.key AS subject, max(condition.value) AS value
+    FROM recorded
+    GROUP BY run_id, condition.key
 ),
 
 -- Steps of the lowest rank. The other ranks have the same kind of steps.
@@ -157,15 +160,7 @@ FROM of_runs UNPIVOT (
     )
 )
 UNION ALL
-SELECT run_id, subject, 'trace' AS evidence, FALSE AS is_fault, value
-FROM of_traces UNPIVOT (
-    value FOR subject IN (
-        ranks, cuda AS 'CUDA', hip AS 'HIP', driver, nccl AS 'NCCL', -- noqa: RF06
-        stacks AS 'profiler: with_stack', shapes AS 'profiler: record_shapes', -- noqa: RF05
-        memory AS 'profiler: profile_memory', flops AS 'profiler: with_flops', -- noqa: RF05
-        modules AS 'profiler: with_modules' -- noqa: RF05
-    )
-)
+SELECT run_id, subject, 'trace' AS evidence, FALSE AS is_fault, value FROM of_traces
 UNION ALL
 SELECT run_id, subject, 'trace' AS evidence, subject = 'unsteady steps' AS is_fault, value
 FROM of_steps UNPIVOT (

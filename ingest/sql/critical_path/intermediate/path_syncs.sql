@@ -10,26 +10,17 @@ WITH records AS (
     FROM complete
     WHERE
         category IN ('cuda_runtime', 'cuda_driver')
-        AND correlation IN (
-            SELECT recorded_syncs.a.wait_on_cuda_event_record_corr_id FROM recorded_syncs
-        )
+        AND correlation IN (SELECT awaited_correlation FROM recorded_syncs)
     GROUP BY source_id, correlation
 )
 
 SELECT
     path_steps.path,
     call.event_id AS call_id,
-    (syncs.name <> 'Stream Wait Event')::TINYINT AS waits_on_host,
-    coalesce(syncs.a.device, -1) AS device,
-    coalesce(hash(syncs.a.device, syncs.a.stream), 0) AS lane,
-    CASE
-        WHEN syncs.name = 'Stream Sync' THEN hash(syncs.a.device, syncs.a.stream)
-        WHEN
-            syncs.name = 'Context Sync'
-            OR coalesce(syncs.a.wait_on_stream, -1) IN (-1, 4294967295)
-            THEN 0
-        ELSE hash(syncs.a.device, syncs.a.wait_on_stream)
-    END AS awaited_lane,
+    syncs.waits_on_host::TINYINT AS waits_on_host,
+    coalesce(syncs.device, -1) AS device,
+    coalesce(hash(syncs.device, syncs.stream), 0) AS lane,
+    if(syncs.awaited_stream IS NULL, 0, hash(syncs.device, syncs.awaited_stream)) AS awaited_lane,
     coalesce(records.start_ns, call.start_ns) AS before_ns
 FROM recorded_syncs AS syncs
 INNER JOIN complete AS call
@@ -44,4 +35,4 @@ INNER JOIN path_steps
 LEFT JOIN records
     ON
         syncs.source_id = records.source_id
-        AND syncs.a.wait_on_cuda_event_record_corr_id = records.correlation;
+        AND syncs.awaited_correlation = records.correlation;

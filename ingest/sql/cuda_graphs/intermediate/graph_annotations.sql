@@ -7,19 +7,19 @@ files AS (
     SELECT
         sources.rank,
         annotations.graph_node_id,
-        any_value(annotations.annotation) AS annotation
+        any_value(annotations.label) AS label,
+        any_value(annotations.module) AS module
     FROM staged_graph_annotations AS annotations
     INNER JOIN staged_sources AS sources USING (source_id)
     GROUP BY sources.rank, annotations.graph_node_id
-    HAVING count(DISTINCT annotations.annotation) = 1
+    HAVING count(DISTINCT row(annotations.label, annotations.module)) = 1
 ),
 
 annotated AS (
     SELECT
         activity.event_id,
-        from_json(json_merge_patch(coalesce(files.annotation, '{}'), activity.annotation), '{
-            "name": "VARCHAR", "str": "VARCHAR", "annotation": "VARCHAR", "module_fqn": "VARCHAR"
-        }') AS a
+        coalesce(activity.graph_label, files.label) AS label,
+        coalesce(activity.graph_module, files.module) AS module
     FROM replayed_activities AS activity
     LEFT JOIN files USING (rank, graph_node_id)
     WHERE activity.graph_node_id IS NOT NULL
@@ -28,9 +28,9 @@ annotated AS (
 found AS (
     SELECT
         event_id,
-        nullif(coalesce(a.name, a.str, a.annotation), '') AS label,
+        nullif(label, '') AS label,
         -- The outermost module has no name.
-        nullif(trim(regexp_replace(a.module_fqn, '[./]+', '/', 'g'), '/'), '') AS module
+        nullif(trim(regexp_replace(module, '[./]+', '/', 'g'), '/'), '') AS module
     FROM annotated
 )
 

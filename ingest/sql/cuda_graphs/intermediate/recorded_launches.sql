@@ -54,6 +54,7 @@ SELECT
     found.lane,
     found.start_ns AS launch_ns,
     found.kind,
-    json_extract_string(found.args, '$.kernel') AS kernel
+    recorded.kernel
 FROM found
+LEFT JOIN staged_calls AS recorded USING (event_id)
 LEFT JOIN waits ON found.capture_id = waits.capture_id;

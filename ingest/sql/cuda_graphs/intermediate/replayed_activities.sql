@@ -16,16 +16,13 @@ activities AS (
         activity.start_ns,
         replayed_kind(activity.category, activity.name) AS kind,
         CASE WHEN activity.category = 'kernel' THEN activity.name END AS kernel,
-        activity.args,
-        try_cast(json_extract_string(activity.args, '$.stream') AS BIGINT) AS stream,
-        CASE
-            WHEN regexp_matches(json_extract_string(activity.args, '$."graph node id"'), '^\d+$')
-                THEN nullif(
-                    try_cast(json_extract_string(activity.args, '$."graph node id"') AS UBIGINT), 0
-                )
-        END AS graph_node_id
+        recorded.stream,
+        recorded.graph_node_id,
+        recorded.graph_label,
+        recorded.graph_module
     FROM launches
     INNER JOIN complete AS activity USING (event_id)
+    LEFT JOIN staged_activities AS recorded USING (event_id)
     WHERE is_graph_launch(launches.launch_name)
 ),
 
@@ -76,7 +73,8 @@ SELECT
     is_in_order,
     has_kernel_on_one_stream,
     graph_node_id,
-    CASE WHEN graph_node_id IS NOT NULL THEN args END AS annotation,
+    graph_label,
+    graph_module,
     CASE
         WHEN is_in_order THEN graph_place(ordinal)
         ELSE graph_place(ordinal_of_kernel, kind := kind, kernel := kernel)

@@ -23,15 +23,14 @@ launched AS (
 SELECT
     launched.source_id,
     op.name AS op,
-    json_extract(op.args, '$."Input Dims"')::VARCHAR AS input_dims,
-    coalesce(
-        json_extract(op.args, '$."Input type"'), json_extract(op.args, '$."Input Types"')
-    )::VARCHAR AS input_types,
+    recorded.input_dims,
+    recorded.input_types,
     launched.kernels,
     launched.ordinal,
     any_value(launched.kernel) AS kernel
 FROM launched
 INNER JOIN complete AS op ON launched.op_id = op.event_id
-WHERE contains(op.args, 'Input Dims')
+INNER JOIN staged_calls AS recorded ON launched.op_id = recorded.event_id
+WHERE recorded.input_dims IS NOT NULL
 GROUP BY ALL
 HAVING min(launched.kernel) = max(launched.kernel);

@@ -22,8 +22,7 @@
 -- input_dims       shapes of the inputs of the innermost cpu_op, as recorded (JSON)
 -- input_types      types of these inputs, as recorded (JSON)
 -- concrete_inputs  values of its scalar inputs, as recorded (JSON)
-WITH
-around AS (
+WITH around AS (
     SELECT
         recorded.*,
         ops.op_id,
@@ -34,67 +33,58 @@ around AS (
             PARTITION BY recorded.capture_id, ops.recorded_top_op_id
         ) AS top_op_from_ns,
         nullif(nest.module_id, 0) AS module_id,
-        op_event.args AS op_args,
+        op_call.input_dims,
+        op_call.input_types,
+        op_call.concrete_inputs,
         count(*) OVER (PARTITION BY ops.op_id, recorded.kind) AS launches_in_op,
         row_number() OVER (
             PARTITION BY ops.op_id, recorded.kind ORDER BY recorded.launch_ns, recorded.event_id
         ) AS op_ordinal
     FROM recorded_launches AS recorded
     LEFT JOIN launching_ops AS ops USING (lane, launch_ns)
-    LEFT JOIN complete AS op_event ON ops.op_id = op_event.event_id
+    LEFT JOIN staged_calls AS op_call ON ops.op_id = op_call.event_id
     LEFT JOIN host_nest AS nest ON recorded.event_id = nest.event_id
-),
-
-typed AS (
-    SELECT
-        around.*,
-        json_extract(op_args, '$."Input Dims"')::VARCHAR AS input_dims,
-        coalesce(
-            json_extract(op_args, '$."Input type"'), json_extract(op_args, '$."Input Types"')
-        )::VARCHAR AS input_types,
-        json_extract(op_args, '$."Concrete Inputs"')::VARCHAR AS concrete_inputs
-    FROM around
 )
 
 SELECT
-    typed.source_id,
-    typed.rank,
-    typed.event_id AS recorded_id,
-    typed.capture_id,
-    typed.is_forked,
+    around.source_id,
+    around.rank,
+    around.event_id AS recorded_id,
+    around.capture_id,
+    around.is_forked,
     row_number() OVER (
-        PARTITION BY typed.capture_id ORDER BY typed.launch_ns, typed.event_id
+        PARTITION BY around.capture_id ORDER BY around.launch_ns, around.event_id
     ) AS ordinal,
-    typed.kind,
+    around.kind,
     CASE
-        WHEN typed.kind = 'kernel'
+        WHEN around.kind = 'kernel'
             THEN coalesce(
-                typed.kernel,
-                CASE WHEN starts_with(typed.op, 'triton_') THEN typed.op END,
+                around.kernel,
+                CASE WHEN starts_with(around.op, 'triton_') THEN around.op END,
                 usual.kernel
             )
     END AS kernel,
-    typed.op,
-    typed.top_op,
+    around.op,
+    around.top_op,
     CASE
-        WHEN typed.top_op_id IS NOT NULL
+        WHEN around.top_op_id IS NOT NULL
             THEN dense_rank() OVER (
-                PARTITION BY typed.capture_id ORDER BY typed.top_op_from_ns, typed.top_op_id
+                PARTITION BY around.capture_id ORDER BY around.top_op_from_ns, around.top_op_id
             )
     END AS top_op_ordinal,
-    typed.module_id,
-    typed.input_dims,
-    typed.input_types,
-    typed.concrete_inputs
-FROM typed
+    around.module_id,
+    around.input_dims,
+    around.input_types,
+    around.concrete_inputs
+FROM around
 LEFT JOIN usual_kernels AS usual
     ON
-        typed.source_id = usual.source_id
-        AND typed.op = usual.op
-        AND typed.input_dims = usual.input_dims
-        AND typed.input_types IS NOT DISTINCT FROM usual.input_types
-        AND typed.launches_in_op = usual.kernels
-        AND typed.op_ordinal = usual.ordinal
+        around.source_id = usual.source_id
+        AND around.op = usual.op
+        AND around.input_dims = usual.input_dims
+        AND around.input_types IS NOT DISTINCT FROM usual.input_types
+        AND around.launches_in_op = usual.kernels
+        AND around.op_ordinal = usual.ordinal
 UNION ALL BY NAME
 SELECT staged_graph_nodes.*, files.rank
 FROM staged_graph_nodes

@@ -30,27 +30,19 @@ found AS (
 ),
 
 described AS (
-    SELECT
-        run_id,
-        rank,
-        unnest(from_json(metadata -> '$.deviceProperties', '[{
-            "id": "BIGINT", "name": "VARCHAR", "totalGlobalMem": "BIGINT",
-            "numSms": "INTEGER", "computeMajor": "INTEGER", "computeMinor": "INTEGER"
-        }]')) AS property
-    FROM sources
-    WHERE json_type(metadata -> '$.deviceProperties') = 'ARRAY'
+    SELECT run_id, rank, unnest(devices) AS property FROM sources
 ),
 
 properties AS (
     SELECT
         run_id,
         rank,
-        property.id AS number,
+        property.number,
         struct_pack(
             name := property.name,
-            memory_bytes := property.totalglobalmem,
-            multiprocessors := property.numsms,
-            capability := property.computemajor || '.' || property.computeminor
+            memory_bytes := property.memory_bytes,
+            multiprocessors := property.multiprocessors,
+            capability := property.capability
         ) AS known,
         min(known) OVER of_rank = max(known) OVER of_rank AS are_equal
     FROM described

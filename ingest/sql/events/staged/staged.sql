@@ -1,4 +1,5 @@
--- Events as recorded in the files, before interpretation.
+-- Events as recorded in the files, before interpretation. What else a file records about calls and
+-- device activities is in `staged_calls` and `staged_activities`, and the rest is in the args.
 -- One row: an event, or a piece of the file that is not an event (phase is null, and args hold its
 -- position).
 --
@@ -20,7 +21,7 @@ CREATE TABLE staged (
     relative_ns BIGINT,
     dur_ns BIGINT,
     event_index BIGINT,
-    correlation BIGINT,
-    external_id BIGINT,
+    correlation BIGINT,  -- shared by a call and the activities that it launched, in a process
+    external_id BIGINT,  -- shared by an operator and the activities launched in it, in a process
     args JSON
 );

@@ -39,10 +39,11 @@ calls AS (
         rank,
         pid,
         name,
-        try_cast(args ->> '$."Record function id"' AS BIGINT) AS rf_id,
+        record_id AS rf_id,
         min(event_id) AS event_id
     FROM complete
-    WHERE category IN ('cpu_op', 'user_annotation') AND args LIKE '%"Record function id"%'
+    INNER JOIN staged_calls USING (event_id)
+    WHERE category IN ('cpu_op', 'user_annotation') AND record_id IS NOT NULL
     GROUP BY ALL
 )
 

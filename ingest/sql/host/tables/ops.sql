@@ -17,7 +17,7 @@
 --                 device
 -- self_device_ns  sum of the durations of the device activities for which it is the innermost
 --                 cpu_op around the launch, ns; null without a device and for annotations
--- input_dims, input_types, concrete_inputs
+-- input_dims, input_types, input_strides, concrete_inputs
 -- sequence        number that an operator shares with its backward
 -- module          innermost nn.Module around it, named as in the Python frames
 -- step            innermost step that contains its start (`steps.step`)
@@ -34,17 +34,6 @@ op_modules AS (
     SELECT lane, from_ns, arg_max(name, nesting_order) AS module
     FROM overlapping('modules', 'op_moments')
     GROUP BY lane, from_ns
-),
-
-op_args AS (
-    SELECT
-        *,
-        from_json(args, '{
-            "Input Dims": "JSON", "Input type": "JSON", "Input Types": "JSON",
-            "Concrete Inputs": "JSON", "Sequence number": "BIGINT"
-        }') AS a
-    FROM complete
-    WHERE category IN ('cpu_op', 'user_annotation')
 )
 
 SELECT
@@ -65,17 +54,20 @@ SELECT
         WHEN devices.source_id IS NOT NULL AND op.category = 'cpu_op'
             THEN coalesce(innermost.dur_ns, 0)
     END AS self_device_ns,
-    op.a."Input Dims"::VARCHAR AS input_dims,
-    coalesce(op.a."Input type", op.a."Input Types")::VARCHAR AS input_types,
-    op.a."Concrete Inputs"::VARCHAR AS concrete_inputs,
-    op.a."Sequence number" AS sequence,
+    recorded.input_dims,
+    recorded.input_types,
+    recorded.input_strides,
+    recorded.concrete_inputs,
+    recorded.sequence,
     op_modules.module,
     nullif(host_nest.step, -1) AS step,
     host_nest.path_id
-FROM op_args AS op
+FROM complete AS op
+LEFT JOIN staged_calls AS recorded ON op.event_id = recorded.event_id
 INNER JOIN op_nest ON op.event_id = op_nest.event_id
 LEFT JOIN innermost ON op.event_id = innermost.event_id
 LEFT JOIN op_modules ON op.lane = op_modules.lane AND op.start_ns = op_modules.from_ns
 LEFT JOIN (SELECT DISTINCT source_id FROM kernels) AS devices ON op.source_id = devices.source_id
 LEFT JOIN call_device_time AS launched ON op.event_id = launched.event_id
-LEFT JOIN host_nest ON op.event_id = host_nest.event_id;
+LEFT JOIN host_nest ON op.event_id = host_nest.event_id
+WHERE op.category IN ('cpu_op', 'user_annotation');

@@ -92,8 +92,6 @@ SELECT
         WHEN timed.is_device
             THEN
                 json_object(
-                    'device', timed.device,
-                    'stream', timed.stream,
                     'opr', timed.name,
                     'opr_id', timed.opr_key,
                     'start', timed.start_s::VARCHAR,
@@ -101,7 +99,6 @@ SELECT
                     'end', timed.end_s::VARCHAR
                 )
         ELSE json_object(
-            'Input Dims', footprints.footprint -> '$.in_shapes',
             'type', timed.type,
             'opr_id', timed.opr_key,
             'computation', footprints.footprint -> '$.computation',

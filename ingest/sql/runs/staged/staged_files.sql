@@ -16,5 +16,13 @@ CREATE TABLE staged_files (
     status VARCHAR,
     warnings VARCHAR[],
     warning_codes VARCHAR[],
-    metadata JSON
+    metadata JSON,
+    devices STRUCT(
+        number BIGINT,
+        name VARCHAR,
+        memory_bytes BIGINT,
+        multiprocessors INTEGER,
+        capability VARCHAR
+    )[],
+    conditions MAP (VARCHAR, VARCHAR)
 );

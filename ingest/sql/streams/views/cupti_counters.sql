@@ -23,13 +23,14 @@ measured AS (
         source_id,
         rank,
         event_id,
-        name AS kernel,
-        args,
-        row_number() OVER in_file AS ordinal,
+        any_value(track) AS kernel,
+        row_number() OVER (
+            PARTITION BY run_id, source_id ORDER BY any_value(start_ns), event_id
+        ) AS ordinal,
         count(*) OVER (PARTITION BY run_id, source_id) AS measured
-    FROM events
-    WHERE category = 'cuda_profiler_range'
-    WINDOW in_file AS (PARTITION BY run_id, source_id ORDER BY start_ns, event_id)
+    FROM counters
+    WHERE event_id IS NOT NULL AND dur_ns IS NOT NULL
+    GROUP BY run_id, source_id, rank, event_id
 ),
 
 launches AS (
@@ -78,27 +79,26 @@ stacks AS (
             AND matched.launch_ns >= op.start_ns
             AND matched.launch_ns < op.start_ns + op.dur_ns
     GROUP BY matched.run_id, matched.event_id
-),
-
-counters AS (
-    SELECT *, unnest(json_keys(args)) AS counter
-    FROM matched
 )
 
 SELECT
     counters.run_id,
     counters.rank,
     counters.event_id,
-    counters.kernel,
-    counters.ordinal,
+    matched.kernel,
+    matched.ordinal,
     counters.counter,
-    try_cast(counters.args ->> counters.counter AS DOUBLE) AS value,
-    counters.launch_id,
-    counters.launch_ns,
+    counters.value,
+    matched.launch_id,
+    matched.launch_ns,
     stacks.op_id,
     stacks.op,
     stacks.op_stack,
-    counters.step
+    matched.step
 FROM counters
-LEFT JOIN stacks ON counters.run_id = stacks.run_id AND counters.event_id = stacks.event_id
-WHERE try_cast(counters.args ->> counters.counter AS DOUBLE) IS NOT NULL;
+INNER JOIN matched
+    ON
+        counters.run_id = matched.run_id
+        AND counters.event_id = matched.event_id
+        AND counters.dur_ns IS NOT NULL
+LEFT JOIN stacks ON counters.run_id = stacks.run_id AND counters.event_id = stacks.event_id;

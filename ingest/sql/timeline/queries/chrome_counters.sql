@@ -1,11 +1,11 @@
 -- The state of each device as counters: running activities, launches in the queue of each stream,
 -- bandwidth of copies, memory in use and reserved, and the profiler's estimate of occupancy per
--- kernel. They belong to process $pid.
+-- kernel; and counters of files that have no events for them. They belong to process $pid.
 -- One row: the value of a counter from a point in time, as JSON after a comma.
 WITH
 -- The filter on the category limits the join to the device events of `events`.
 activities AS (
-    SELECT kernels.*, found.args
+    SELECT kernels.*
     FROM events_between($run, $rank, $since_ns, $until_ns, 0) AS found
     INNER JOIN kernels ON found.event_id = kernels.event_id
     WHERE kernels.run_id = $run AND side(found.category) = 'device'
@@ -61,7 +61,7 @@ occupancies AS (
         stream,
         start_ns,
         dur_ns,
-        try_cast(args ->> '$."est. achieved occupancy %"' AS DOUBLE) AS percent
+        occupancy_percent AS percent
     FROM activities
     WHERE kind = 'kernel'
 ),
@@ -83,7 +83,7 @@ copies AS (
         AND (time_ns >= $since_ns OR time_ns + dur_ns > $since_ns)
 ),
 
-counters AS (
+shown AS (
     SELECT
         concat('device ', device, ', stream ', stream) AS name,
         'launches in the queue' AS counted,
@@ -127,7 +127,13 @@ counters AS (
         unnest([start_ns, start_ns + dur_ns]) AS time_ns,
         unnest([percent, 0.0])::VARCHAR AS value
     FROM occupancies
-    WHERE isfinite(percent)
+    WHERE percent IS NOT NULL
+    UNION ALL
+    SELECT track AS name, counter AS counted, start_ns AS time_ns, value::VARCHAR AS value
+    FROM counters
+    WHERE
+        run_id = $run AND rank = $rank AND start_ns BETWEEN $since_ns AND $until_ns
+        AND event_id IS NULL AND isfinite(value)
 )
 
 SELECT
@@ -144,6 +150,6 @@ SELECT
         value,
         '}}'
     ) AS text
-FROM counters
+FROM shown
 WHERE value IS NOT NULL
 ORDER BY time_ns, value = '0.0' DESC, name, counted, value;

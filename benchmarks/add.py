@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
 SAMPLES = ("cpu_only", "alexnet_cuda_sync", "mi210_gpu_only", "cupti_counters")  # up to 1 MB

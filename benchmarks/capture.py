@@ -21,7 +21,7 @@ sys.path[0] = str(ROOT)  # otherwise `import capture` finds this file
 
 from capture import Profiler  # noqa: E402
 from capture.pipelines.flux import tiny_flux  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 
 PLAIN = {"with_stack": False, "record_shapes": False}
 SETTINGS: dict[str, dict[str, Any] | None] = {

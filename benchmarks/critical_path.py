@@ -17,12 +17,12 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
-from ingest.pipeline.critical_path.find import build_graph  # noqa: E402
-from ingest.pipeline.critical_path.gains import gains, labels_of  # noqa: E402
-from ingest.pipeline.critical_path.longest import longest_path  # noqa: E402
-from ingest.pipeline.critical_path.nodes import Nodes  # noqa: E402
-from ingest.pipeline.critical_path.threads import read_threads  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
+from ingest.conversion.critical_path.find import build_graph  # noqa: E402
+from ingest.conversion.critical_path.gains import gains, labels_of  # noqa: E402
+from ingest.conversion.critical_path.longest import longest_path  # noqa: E402
+from ingest.conversion.critical_path.nodes import Nodes  # noqa: E402
+from ingest.conversion.critical_path.threads import read_threads  # noqa: E402
 
 EVENTS = (25_000, 100_000, 400_000)
 OP_NS, CALL_NS = 10_000, 4_000

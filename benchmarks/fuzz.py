@@ -22,12 +22,12 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 
+from ingest.conversion.scratch import open_scratch  # noqa: E402
 from ingest.errors import ProfileError  # noqa: E402
 from ingest.formats import io  # noqa: E402
 from ingest.formats.kineto.load import load  # noqa: E402
 from ingest.formats.source import Source  # noqa: E402
 from ingest.formats.staging import Staging  # noqa: E402
-from ingest.pipeline.scratch import open_scratch  # noqa: E402
 
 SAMPLES = (
     "traces/cpu_only.json.gz",

@@ -25,10 +25,10 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 
+from ingest.conversion import AddOptions, write_run  # noqa: E402
 from ingest.errors import ProfileError  # noqa: E402
 from ingest.formats.failure import REPORT  # noqa: E402
 from ingest.inputs import read_run_input  # noqa: E402
-from ingest.pipeline import AddOptions, write_run  # noqa: E402
 
 INTACT = "traces/cpu_only.json.gz"
 INTACT_ROWS = 16

@@ -29,7 +29,7 @@ sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from benchmarks.processes import Measured, measure, processor_seconds  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 OWLV2 = SAMPLES / "traces" / "h100_owlv2.json.gz"
@@ -65,8 +65,8 @@ connection.execute(
 
 def print_parts(trace: str, store: str) -> None:
     """Add a trace, and print the processor time of each part in s, as JSON."""
+    from ingest.conversion import build, parquet, run
     from ingest.formats.kineto import load, repair
-    from ingest.pipeline import build, parquet, run
 
     parts: dict[str, float] = {}
 

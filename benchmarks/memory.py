@@ -23,9 +23,9 @@ sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from benchmarks.processes import measure  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 from ingest.formats.snapshot.reader import MemorySnapshot  # noqa: E402
 from ingest.formats.snapshot.stacks import Stacks  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
 
 STACKS, DEPTH, FRAMES = 200, 12, 500
 SEGMENT_BYTES = 20 << 20

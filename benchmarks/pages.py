@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 
 SAMPLES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples"))
 SHOWN, OTHER = "h100_owlv2", "mi300_owlv2"  # 0.13 million events each

@@ -17,7 +17,7 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.ingest import COMMAND, OWLV2, repeat_events  # noqa: E402
 from benchmarks.processes import measure  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 
 QUESTION = (
     "SELECT name, count(*), sum(dur_ns) FROM kernels GROUP BY name ORDER BY 3 DESC, name LIMIT 10"

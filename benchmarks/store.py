@@ -26,7 +26,7 @@ sys.path[0] = str(ROOT)  # otherwise `import ingest` finds benchmarks/ingest.py
 
 import ingest  # noqa: E402
 from ingest import sql  # noqa: E402
-from ingest.terminal import results, table  # noqa: E402
+from ingest.cli.terminal import results, table  # noqa: E402
 
 TRACES = Path(os.environ.get("TRACE_SAMPLES", ROOT.parent / "shared" / "samples")) / "traces"
 SAMPLES = (

@@ -47,8 +47,8 @@ def _connection(store: str) -> Any:
     return _connection_of(store, _store(store).catalog_file.digest)
 
 
-def _console(store: str) -> ingest.Console:
-    return _console_of(store, _store(store).catalog_file.digest)
+def _sandbox(store: str) -> ingest.Sandbox:
+    return _sandbox_of(store, _store(store).catalog_file.digest)
 
 
 # The views of a connection read the versions of tables that were in the store when it was opened.
@@ -58,8 +58,8 @@ def _connection_of(store: str, catalog: str) -> Any:
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def _console_of(store: str, catalog: str) -> ingest.Console:
-    return ingest.Console(store)
+def _sandbox_of(store: str, catalog: str) -> ingest.Sandbox:
+    return ingest.Sandbox(store)
 
 
 @st.cache_data(show_spinner=False, max_entries=400)
@@ -234,6 +234,6 @@ def trace(parameters: QueryParams) -> ingest.ShownTrace:
     return ingest.trace_of(store, _connection(str(path())).cursor(), parameters)
 
 
-def console() -> ingest.Console:
-    """Return the read-only console, which runs queries that users write."""
-    return _console(str(path()))
+def sandbox() -> ingest.Sandbox:
+    """Return the read-only sandbox, which runs queries that users write."""
+    return _sandbox(str(path()))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.groups import runs_of
     from ingest.comparison.sweep import sweep_rows
-    from ingest.console import Console, Result
+    from ingest.conversion import AddOptions
     from ingest.errors import IngestError, QueryError
     from ingest.perfetto.guard import AddedHeaders, SiteGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
-    from ingest.pipeline import AddOptions
+    from ingest.sandbox import Result, Sandbox
     from ingest.sql import Part, column_meanings, column_unit, literal, parts, start_here, tables
     from ingest.store.connection import connect, read
     from ingest.store.files.faults import StoreWarning, fault_lines
@@ -29,11 +29,11 @@ __all__ = [
     "AddOptions",
     "AddedHeaders",
     "Comparison",
-    "Console",
     "IngestError",
     "Part",
     "QueryError",
     "Result",
+    "Sandbox",
     "ShownTrace",
     "SiteGuard",
     "Store",
@@ -59,14 +59,14 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AddOptions": "pipeline",
+    "AddOptions": "conversion",
     "AddedHeaders": "perfetto.guard",
     "Comparison": "comparison.comparison",
-    "Console": "console",
     "IngestError": "errors",
     "Part": "sql",
     "QueryError": "errors",
-    "Result": "console",
+    "Result": "sandbox",
+    "Sandbox": "sandbox",
     "ShownTrace": "perfetto.server",
     "SiteGuard": "perfetto.guard",
     "Store": "store.store",

@@ -73,17 +73,17 @@ class Answer:
 
 def page(view: View) -> None:
     """Draw the page."""
-    console = data.console()
+    sandbox = data.sandbox()
     st.caption(
-        f"Queries are read-only. A query can take up to {console.seconds:g} s and return up to "
-        f"{console.rows:,} rows or {formatting.size(console.size)}."
+        f"Queries are read-only. A query can take up to {sandbox.seconds:g} s and return up to "
+        f"{sandbox.rows:,} rows or {formatting.size(sandbox.size)}."
     )
     editor, side = st.columns([5, 2], gap="medium")
     with side:
         schema.browser()
     with editor:
         text, again = _editor()
-        answer = _answer(console, text, again)
+        answer = _answer(sandbox, text, again)
         if answer.result is None or answer.shown is None:
             _show_error(answer.error)
         else:
@@ -125,14 +125,14 @@ def _editor() -> tuple[str, bool]:
     return text or "", again
 
 
-def _answer(console: ingest.Console, text: str, again: bool) -> Answer:
+def _answer(sandbox: ingest.Sandbox, text: str, again: bool) -> Answer:
     state = str(st.session_state["store_state"])
     kept: Answer | None = st.session_state.get("answer")
     if kept and not again and (kept.query, kept.store_state) == (text, state):
         return kept
     with st.spinner("Running …", show_time=True):
         try:
-            result = console.query(text)
+            result = sandbox.query(text)
             answer = Answer(text, state, result, results.on_screen(result))
         except ingest.QueryError as error:
             answer = Answer(text, state, error=str(error))

@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from capture.cli.options import parser
 from docs.generate.markdown import anchor, cell
-from ingest.cli.commands import app
+from ingest.cli.app import app
 
 HEAD = """# Command line
 

@@ -6,10 +6,10 @@ import duckdb
 import typer
 
 from ingest.cli import torch_table
-from ingest.cli.top import warn
+from ingest.cli.ranking_tables import warn
+from ingest.cli.terminal import RunArgument, StoreOption, open_store, write_query
 from ingest.errors import QueryError
 from ingest.store.connection import connect, read
-from ingest.terminal import RunArgument, StoreOption, open_store, write_query
 from ingest.units import printable
 
 

@@ -30,10 +30,10 @@ def main() -> None:
     with ending():  # imports take a quarter of a second and leave nothing to clean up
         import duckdb
 
-        from ingest.cli.commands import app
+        from ingest.cli.app import app
+        from ingest.cli.terminal import say_error, say_warning
         from ingest.errors import IngestError
         from ingest.store.files.faults import StoreWarning
-        from ingest.terminal import say_error, say_warning
     gc.enable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -14,11 +14,11 @@ import typer
 
 from ingest.cli import analyzed
 from ingest.cli.analyzed import Analysis, Choice
+from ingest.cli.terminal import StoreOption, open_store
 from ingest.errors import QueryError
 from ingest.store.connection import connect, read
 from ingest.store.store import Store
 from ingest.temporary import temporary_directory
-from ingest.terminal import StoreOption, open_store
 from ingest.units import printable
 
 

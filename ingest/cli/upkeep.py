@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from ingest.cli.labels import Mode, tags_of
+from ingest.cli.terminal import StoreOption, open_store, rebuild_with_progress, results
+from ingest.conversion import AddOptions
 from ingest.errors import StoreError
-from ingest.pipeline import AddOptions
 from ingest.store.files.faults import DENIED, OLD
 from ingest.store.upkeep import edit as edit_labels
 from ingest.store.upkeep import outdated
-from ingest.terminal import StoreOption, open_store, rebuild_with_progress, results
 from ingest.units import counted
 
 RunsArgument = Annotated[

@@ -1,4 +1,1 @@
-"""Comparison of two runs, or of two groups of runs: metrics, conditions on them, and the report.
-
-`commands.py` defines the command `diff` for `ingest.cli`.
-"""
+"""Comparison of two runs, of two groups of runs, or of the variants of a sweep."""

@@ -15,8 +15,8 @@ from ingest.export.crossing import crossing, possible
 from ingest.export.stretches import EVER, Interval
 from ingest.formats import FORMATS
 from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
+from ingest.json_values import plain
 from ingest.store.connection import snapshot
-from ingest.terminal import plain
 
 BATCH_ROWS = 20_000
 SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`

@@ -1,4 +1,1 @@
-"""Reports on memory: its owners at a moment, printed or as files for a browser.
-
-`commands.py` defines the command `memory` for `ingest.cli`.
-"""
+"""Memory of devices: its owners at a moment, and files for a browser."""

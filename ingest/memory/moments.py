@@ -10,16 +10,24 @@ from ingest.errors import MissingError
 
 FIRST_UNIX_NS = 10**17  # the year 1973; an integer of at least this is Unix ns, not seconds
 NS_PER_S = 1_000_000_000
-# The condition that a row belongs to a device. Its parameters are `Device.key`.
+# The condition that a row belongs to a device. Its parameters are `DeviceMemory.key`.
 OF_DEVICE = "run_id = $1 AND source_id = $2 AND device_id = $3"
 # The beginning of a query that passes a moment to a macro. The query's first parameters are
-# `Device.at`. If the CTE were materialised, it would hide the run, and DuckDB would read all runs.
+# `DeviceMemory.at`. If the CTE were materialised, it would hide the run, and DuckDB would read all
+# runs.
 AT = f"WITH moment AS NOT MATERIALIZED (FROM memory_timeline WHERE {OF_DEVICE} AND ordinal = $4)"
 ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanoseconds"
+LEVELS = {
+    "frame": "line of code",
+    "stack": "stack",
+    "module": "nn.Module",
+    "op": "operator",
+    "category": "category",
+}
 
 
 @dataclass(frozen=True)
-class Device:
+class DeviceMemory:
     """A device of a source: a row of `memory_peak`.
 
     Sizes are in bytes and times in Unix ns. Values that were not recorded are None.
@@ -72,7 +80,7 @@ class Moment:
     ns: int = 0
 
 
-def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
+def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[DeviceMemory]:
     """Return the devices whose memory was recorded, in the order of their sources, CPU last.
 
     A source may have several devices, and several sources may record the same device. Raise
@@ -103,7 +111,7 @@ def devices(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Device]:
             else f"{run_id}: no memory was recorded; profile with profile_memory=True, or add a "
             "snapshot of torch.cuda.memory._dump_snapshot()"
         )
-    return [Device(*row) for row in rows]
+    return [DeviceMemory(*row) for row in rows]
 
 
 def moment(text: str) -> Moment:
@@ -117,7 +125,7 @@ def moment(text: str) -> Moment:
     raise ValueError(f"{text}: not a moment; use {ACCEPTED}")
 
 
-def ordinal_at(connection: duckdb.DuckDBPyConnection, device: Device, wanted: Moment) -> int:
+def ordinal_at(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, wanted: Moment) -> int:
     """Return the ordinal of the device's last action up to the moment; -1: before the first.
 
     The moment is peak, end or a time. Raise MissingError if a time is needed and none was recorded.
@@ -153,7 +161,7 @@ class Owner:
 
 
 def owners(
-    connection: duckdb.DuckDBPyConnection, device: Device, ordinal: int, level: str
+    connection: duckdb.DuckDBPyConnection, device: DeviceMemory, ordinal: int, level: str
 ) -> list[Owner]:
     """Return the owners of the device's memory after an action, the largest first.
 
@@ -171,7 +179,7 @@ def owners(
     return [Owner(*row) for row in rows]
 
 
-def best_level(connection: duckdb.DuckDBPyConnection, device: Device, ordinal: int) -> str:
+def best_level(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, ordinal: int) -> str:
     """Return the first of the levels frame, op and category at which an owner is known."""
     for level in ("frame", "op", "category"):
         if any(owner.is_known for owner in owners(connection, device, ordinal, level)):

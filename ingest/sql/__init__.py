@@ -13,6 +13,7 @@ each comes after those that it reads.
 """
 
 from ingest.sql.columns import column_meanings, column_unit
+from ingest.sql.dependencies import Condition
 from ingest.sql.headers import Documentation, Filling
 from ingest.sql.inline import index_version, indexed_rows, no_rows
 from ingest.sql.keys import Reference, key_references
@@ -32,7 +33,6 @@ from ingest.sql.loader import (
 from ingest.sql.of_run import rows_of
 from ingest.sql.order import Node, OrderError, definitions_of_run, in_order, nodes
 from ingest.sql.parts import Part, parts
-from ingest.sql.references import Condition
 from ingest.sql.topics import TOPICS, Topic, of_topic, start_here
 from ingest.sql.versions import (
     EARLIER_NAMES,

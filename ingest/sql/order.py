@@ -13,9 +13,9 @@ from typing import Any
 
 import duckdb
 
+from ingest.sql.dependencies import Condition, Reader
 from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, files
 from ingest.sql.of_run import definitions, read_by
-from ingest.sql.references import Condition, Reader
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
 # Scalar macros that queries over the catalog use, in addition to those that its views use; and

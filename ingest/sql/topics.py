@@ -62,7 +62,9 @@ TOPICS = (
         "The operators of MegEngine's graphs: time, computation and memory.",
     ),
     Topic("advice", "What to improve", "What could make a run faster, and by how much at most."),
-    Topic("compare", "Comparison", "Metrics of two runs, or of two groups of runs, side by side."),
+    Topic(
+        "comparison", "Comparison", "Metrics of two runs, or of two groups of runs, side by side."
+    ),
     Topic("alignment", "Alignment of work", "Matching of one run's work to another run's work."),
     Topic(
         "peers",

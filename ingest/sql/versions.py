@@ -13,7 +13,7 @@ from ingest.sql.of_run import definitions
 from ingest.sql.order import Node, as_json, derive, generated, nodes
 
 # The Python packages that turn files into tables.
-PACKAGES = ("formats", "inputs", "pipeline", "redaction")
+PACKAGES = ("formats", "inputs", "conversion", "redaction")
 # Columns of tables that had another name in earlier versions: table → column → earlier name.
 EARLIER_NAMES = {
     "device_time": {"idle_ns": "bubble_ns"},

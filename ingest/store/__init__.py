@@ -4,7 +4,7 @@ store.py          Store: adds, finds and removes runs
 connection.py     connect: a DuckDB connection with all tables and views of a store
 upkeep.py         editing labels, and rebuilding runs
 workers.py        add_all and rebuild_all: work on several runs in processes
-references.py     ids of new runs, and finding a run by id, beginning of an id, or name
+run_ids.py        ids of new runs, and finding a run by id, beginning of an id, or name
 
 files/            what lies on the disk
     places.py         the paths of a store's files; modes.py their access modes

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from ingest import sql
+from ingest.conversion import AddOptions, utc_now, write_run
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
-from ingest.pipeline import AddOptions, utc_now, write_run
-from ingest.store import references
+from ingest.store import run_ids
 from ingest.store.changes.change import Change, changing
 from ingest.store.changes.commits import is_published
 from ingest.store.changes.creation import create
@@ -143,7 +143,7 @@ class Store:
 
         Raise StoreError if `reference` matches no run or several, or if the run cannot be read.
         """
-        run_id = references.find(self.path, self._names(), reference)
+        run_id = run_ids.find(self.path, self._names(), reference)
         if fault := self.faults().get(run_id):
             raise StoreError(f"{run_id}: {fault.text}")
         return run_id
@@ -153,7 +153,7 @@ class Store:
 
         The run may be unreadable. Raise StoreError if `reference` matches no run or several.
         """
-        return references.find_exactly(self.path, self._names(), reference)
+        return run_ids.find_exactly(self.path, self._names(), reference)
 
     def run_path(self, run_id: str) -> Path:
         """Return the directory of a run. Raise StoreError if there is no such run."""
@@ -197,7 +197,7 @@ class Store:
             with self.changing(work) as change:
                 if existing := self._with_content(run, change.listing):  # another was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = references.new_id(name, run.digest, change.listing.runs)
+                run_id = run_ids.new_id(name, run.digest, change.listing.runs)
                 change.put(run_id, sql.schema_version(), directory, name, row)
         return Added(run_id, True, time.perf_counter() - began, run.sources)
 

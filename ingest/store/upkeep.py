@@ -13,9 +13,9 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
+from ingest.conversion import AddOptions, write_run
 from ingest.errors import ProfileError, StoreError
 from ingest.inputs import read_run_input
-from ingest.pipeline import AddOptions, write_run
 from ingest.store.files.faults import DENIED
 from ingest.store.files.locking import sync, writing
 from ingest.store.files.manifest import Manifest, NewerError, read_manifest, size_and_sha256

@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Generic, NoReturn, TypeVar
 
+from ingest.conversion import AddOptions
 from ingest.errors import IngestError
-from ingest.pipeline import AddOptions
 from ingest.signals import deferred
 from ingest.store.store import Added, Store
 from ingest.store.upkeep import rebuild

@@ -17,10 +17,10 @@ import duckdb
 
 import ingest
 from ingest import AddOptions, sql
+from ingest.conversion import stage_run, utc_now
+from ingest.conversion.build import STEPS, holds, tasks_of, texts_of
 from ingest.formats import Source
 from ingest.inputs import read_run_input
-from ingest.pipeline import stage_run, utc_now
-from ingest.pipeline.build import STEPS, holds, tasks_of, texts_of
 from ingest.store.derived.catalog import UNSOUND
 from tests.builders.events import Event
 

@@ -254,7 +254,7 @@ def test_long_names_are_complete_in_downloads_and_in_sql(tab, serve, harmful_sto
         tab.get_by_role("button", name="CSV", exact=True).click()
     (row,) = csv.DictReader(Path(waiting.value.path()).read_text().splitlines())
     assert row["name"] == LONG
-    found = ingest.Console(harmful_store).query(
+    found = ingest.Sandbox(harmful_store).query(
         "SELECT DISTINCT name FROM ops WHERE name ILIKE '%long%'"
     )
     assert found.table.column("name").to_pylist() == [LONG]

@@ -69,7 +69,7 @@ def test_a_damaged_run_without_device_activity_does_not_claim_to_have_no_device(
 
 
 def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
-    console = ingest.Console(shown_store)
+    sandbox = ingest.Sandbox(shown_store)
     for page in ("runs", "operators", "bubbles"):
         queries = [
             code.value
@@ -78,7 +78,7 @@ def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
         ]
         assert queries
         for query in queries:
-            assert console.query(query).complete, query
+            assert sandbox.query(query).complete, query
 
 
 def test_a_run_with_damaged_files_is_left_out_with_a_warning(app, store, sampled):

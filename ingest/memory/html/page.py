@@ -11,15 +11,15 @@ from typing import Any
 import duckdb
 
 from ingest.memory.moments import (
+    LEVELS,
     OF_DEVICE,
-    Device,
+    DeviceMemory,
     Owner,
     best_level,
     devices,
     owners,
     stack_frames,
 )
-from ingest.memory.report import LEVELS
 from ingest.names import NO_STACK, UNKNOWN
 from ingest.units import printable
 
@@ -64,7 +64,9 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _device(connection: duckdb.DuckDBPyConnection, device: Device, bins: int) -> dict[str, Any]:
+def _device(
+    connection: duckdb.DuckDBPyConnection, device: DeviceMemory, bins: int
+) -> dict[str, Any]:
     level = best_level(connection, device, device.peak_ordinal)
     source = device.path.replace("\\", "/").rpartition("/")[2]
     axes: dict[str, Any] = {}
@@ -115,7 +117,7 @@ def _device(connection: duckdb.DuckDBPyConnection, device: Device, bins: int) ->
 
 def _axis(
     connection: duckdb.DuckDBPyConnection,
-    device: Device,
+    device: DeviceMemory,
     level: str,
     axis: str,
     until: int,
@@ -157,7 +159,7 @@ def _axis(
     }
 
 
-def _owners(connection: duckdb.DuckDBPyConnection, device: Device, level: str) -> list[Row]:
+def _owners(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, level: str) -> list[Row]:
     """Return the largest owners at the peak, with their largest stacks, and a row for the rest."""
     held_by = owners(connection, device, device.peak_ordinal, level)
     top, rest = held_by[:OWNERS], held_by[OWNERS:]
@@ -192,7 +194,7 @@ def _owners(connection: duckdb.DuckDBPyConnection, device: Device, level: str) -
     return rows
 
 
-def _errors(connection: duckdb.DuckDBPyConnection, device: Device) -> list[Row]:
+def _errors(connection: duckdb.DuckDBPyConnection, device: DeviceMemory) -> list[Row]:
     rows = _rows(
         connection,
         f"""
@@ -213,7 +215,7 @@ def _errors(connection: duckdb.DuckDBPyConnection, device: Device) -> list[Row]:
     return rows
 
 
-def _after(device: Device, time_ns: int | None) -> int | None:
+def _after(device: DeviceMemory, time_ns: int | None) -> int | None:
     """Convert a Unix time to ns after the device's first action."""
     return None if time_ns is None or device.first_ns is None else time_ns - device.first_ns
 

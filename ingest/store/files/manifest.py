@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ingest import sql
+from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.inputs import RunInput
-from ingest.pipeline import AddOptions
 from ingest.redaction import redact
 
 NAME = "manifest.json"

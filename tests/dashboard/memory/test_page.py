@@ -305,14 +305,14 @@ def test_out_of_memory_errors_come_first(app, leak):
     ]
 
 
-def test_every_query_on_the_page_runs_in_the_console(memory, memory_store, largest):
-    console = ingest.Console(memory_store)
+def test_every_query_on_the_page_runs_in_the_sandbox(memory, memory_store, largest):
+    sandbox = ingest.Sandbox(memory_store)
     for runs in (["train_ctx512"], ["flux_eager_full"], ["train_ctx512", "train_ctx128"]):
         page = memory(*runs, owner=TOP[0], allocation=largest)
         shown = [code.value for code in page.code if code.value.startswith(("SELECT", "WITH"))]
         assert len(shown) >= 4
         for query in shown:
-            assert console.query(query).complete, query
+            assert sandbox.query(query).complete, query
 
 
 def test_segments_are_packed_without_overlap(memory_store, memory_run):

@@ -12,7 +12,7 @@ def column(page, heading):
     return next(each["texts"] for each in table_columns(page) if each["heading"] == heading)
 
 
-def test_the_console_runs_reads_and_refuses_writes(app, shown_store):
+def test_the_sandbox_runs_reads_and_refuses_writes(app, shown_store):
     page = app(shown_store, "sql", sql="SELECT 6 * 7 AS answer")
     assert column(page, "answer") == ["42"]
     refused = app(shown_store, "sql", sql="DROP VIEW runs")
@@ -93,4 +93,4 @@ def test_the_schema_lists_starts_then_tables_then_views(app, shown_store):
 
 @pytest.mark.parametrize("query", EXAMPLES.values(), ids=EXAMPLES)
 def test_every_example_returns_rows(shown_store, query):
-    assert ingest.Console(shown_store).query(query).table.num_rows > 0
+    assert ingest.Sandbox(shown_store).query(query).table.num_rows > 0

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from ingest.conversion.scratch import open_scratch
 from ingest.formats import Source, SourceWarning, Staging
 from ingest.inputs import read_run_input
-from ingest.pipeline.scratch import open_scratch
 from tests.builders.relations import Relations, Run, built
 
 Load = Callable[..., list[Source]]

@@ -6,7 +6,8 @@ import pytest
 
 import ingest
 from ingest import sql
-from ingest.cli.commands import list_runs, remove, show
+from ingest.cli.runs import list_runs, show
+from ingest.cli.upkeep import remove
 from ingest.errors import ProfileError
 from ingest.formats import FORMATS, Format, Progress, Source, Staging
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.conversion.scratch import open_scratch
 from ingest.formats import Source, Staging
 from ingest.inputs import read_run_input, stage_ranks
-from ingest.pipeline.scratch import open_scratch
 
 ReadRun = Callable[[Path], list[Source]]
 

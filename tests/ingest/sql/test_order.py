@@ -10,8 +10,8 @@ import pytest
 
 import ingest
 from ingest import sql
+from ingest.conversion import AddOptions, build, write_run
 from ingest.inputs import read_run_input
-from ingest.pipeline import AddOptions, build, write_run
 from ingest.sql import order, versions
 from tests.samples import Samples, run_name
 

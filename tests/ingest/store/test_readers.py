@@ -82,10 +82,10 @@ def by_relation(store: Path) -> Callable[[], object]:
     return lambda: connection.sql(QUERY).fetchall()
 
 
-def by_console(store: Path) -> Callable[[], object]:
-    """Ask in a process of the console."""
-    console = ingest.Console(store, seconds=60)
-    return lambda: [list(row.values()) for row in console.query(QUERY).table.to_pylist()]
+def by_sandbox(store: Path) -> Callable[[], object]:
+    """Ask in a process of the sandbox."""
+    sandbox = ingest.Sandbox(store, seconds=60)
+    return lambda: [list(row.values()) for row in sandbox.query(QUERY).table.to_pylist()]
 
 
 def by_new_connection(store: Path) -> Callable[[], object]:
@@ -112,7 +112,7 @@ def test_every_answer_is_the_state_before_or_after_a_change(
         changed(run_id, (run_id, None, None, number, number, 1))
 
     add(1)
-    questions = (by_connection, by_relation, by_console, by_new_connection)
+    questions = (by_connection, by_relation, by_sandbox, by_new_connection)
     answers = [tmp_path / question.__name__ for question in questions]
     with (
         reader(store.path, answers[0], questions[0]),

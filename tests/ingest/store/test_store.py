@@ -57,7 +57,7 @@ def test_a_failed_add_leaves_nothing(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("ingest.pipeline.run._fill_run", fail)
+    monkeypatch.setattr("ingest.conversion.run._fill_run", fail)
     with pytest.raises(MemoryError):
         store.add(samples / "traces" / "cpu_only.json.gz")
     assert sorted(store.path.rglob("*")) == before

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingest import sql
-from ingest.pipeline.scratch import open_scratch
+from ingest.conversion.scratch import open_scratch
 from ingest.sql import advice_kinds
 
 FILES = sorted(advice_kinds.DIRECTORY.glob("*.sql"))

@@ -1,0 +1,60 @@
+"""The command `ingest memory`: a thin wrapper around `memory_report`."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ingest.cli.terminal import RunArgument, StoreOption, open_store, results
+from ingest.store.connection import connect, read
+from ingest.units import printable
+
+
+class Level(StrEnum):
+    """The level of a ranking of memory."""
+
+    frame = "frame"
+    stack = "stack"
+    module = "module"
+    op = "op"
+    category = "category"
+
+
+def _checked(at: str) -> str:
+    from ingest.memory.moments import moment  # here, because no other command needs it
+
+    try:
+        moment(at)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return at
+
+
+def memory(
+    run: RunArgument,
+    at: Annotated[
+        str,
+        typer.Option(
+            callback=_checked,
+            metavar="peak|end|oom|TIME",
+            help="Moment. TIME is in seconds after a device's first action, or in Unix ns.",
+        ),
+    ] = "peak",
+    by: Annotated[
+        Level | None,
+        typer.Option(help="Group memory by this. Default: frame, op or category, if recorded."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = 20,
+    store: StoreOption = None,
+) -> None:
+    """Show what held each device's memory at its peak, or at another moment."""
+    from ingest.cli.memory_report import memory_report, memory_warnings
+
+    opened = open_store(store)
+    console = results()
+    run_id, connection = opened.find(run), connect(opened)
+    for warning in read(connection, lambda: list(memory_warnings(connection, run_id))):
+        print(f"warning: {printable(warning)}", file=sys.stderr)
+    for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
+        console.print(part)

@@ -1,0 +1,23 @@
+"""Shared code of the commands: arguments, printing and progress."""
+
+from ingest.cli.terminal.arguments import RunArgument, StoreOption, open_store
+from ingest.cli.terminal.printing import results, table, write_query
+from ingest.cli.terminal.progress import (
+    add_with_progress,
+    rebuild_with_progress,
+    say_error,
+    say_warning,
+)
+
+__all__ = [
+    "RunArgument",
+    "StoreOption",
+    "add_with_progress",
+    "open_store",
+    "rebuild_with_progress",
+    "results",
+    "say_error",
+    "say_warning",
+    "table",
+    "write_query",
+]

@@ -1,9 +1,11 @@
 """The run directory: its path, the names of its files, and atomic writing."""
 
+import gzip
 import json
 import math
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -148,6 +150,13 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise CaptureError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def copy_trace(trace: Path, target: str) -> None:
+    """Copy a compressed trace. It is decompressed unless the target's name ends in .gz."""
+    opened = open if target.endswith(".gz") else gzip.open
+    with opened(trace, "rb") as content, open(target, "wb") as copy:
+        shutil.copyfileobj(content, copy)
 
 
 def _plain(value: Any) -> Any:

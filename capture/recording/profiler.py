@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -21,7 +19,6 @@ from capture.recording.cuspy import suffix_of
 from capture.recording.denoising import PIPELINE_MODULE, denoising_steps
 from capture.recording.schedule import AnySchedule, OwnSchedule, Schedule
 from capture.recording.stages import Stages
-from capture.recording.trace import torch_records
 
 MAX_MEMORY_ENTRIES = 100_000
 
@@ -202,9 +199,7 @@ class Profiler:
         """
         self._written_trace()
         assert self.trace_path
-        opened = open if path.endswith(".gz") else gzip.open
-        with opened(self.trace_path, "rb") as trace, open(path, "wb") as copy:
-            shutil.copyfileobj(trace, copy)
+        run_directory.copy_trace(self.trace_path, path)
 
     def __enter__(self) -> Profiler:
         self.begin()
@@ -217,9 +212,9 @@ class Profiler:
         """
         if not self.enabled:
             return
-        if with_trace and torch_records() and trace.give_way:
+        if with_trace and trace.torch_records() and trace.give_way:
             trace.give_way()
-        if with_trace and torch_records():
+        if with_trace and trace.torch_records():
             raise CaptureError(
                 "another torch profiler is recording; torch can run only one at a time"
             )

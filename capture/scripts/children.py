@@ -124,3 +124,10 @@ def _is_inductor_calling() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def is_helper() -> bool:
+    """Return whether this process is a DataLoader worker, or a fork that cannot use CUDA."""
+    worker = sys.modules.get("torch.utils.data._utils.worker")
+    cuda = sys.modules.get("torch.cuda")
+    return bool((worker and worker.get_worker_info()) or (cuda and cuda._is_in_bad_fork()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -19,7 +18,8 @@ from capture.recording.denoising import PIPELINE_MODULE
 from capture.recording.labels import unseen_by_function_modes
 from capture.recording.profiler import Profiler
 from capture.scripts.calls import OutermostCalls
-from capture.scripts.children import pass_on_rank
+from capture.scripts.children import is_helper, pass_on_rank
+from capture.scripts.compilations import on_compilations
 from capture.scripts.endings import SaveAtExit, exit_without_destructors
 from capture.scripts.imports import after_imports
 from capture.scripts.optimizers import optimizer_steps, optimizers_made
@@ -197,31 +197,9 @@ class Recorder:
             self._begin()
 
     def _listen_to_compilations(self) -> None:
-        try:
-            from torch._dynamo.callback import callback_handler
-
-            clear = callback_handler.clear
-            on_begin = callback_handler.register_start_callback
-            on_end = callback_handler.register_end_callback
-        except (ImportError, AttributeError):
-            say(
-                "cannot observe compilations with this version of torch: steps that compile count "
-                "like other steps"
-            )
-            return
-        begins = self._guarded(self._compilation_begins)
-        ends = self._guarded(self._compilation_ends)
-
-        def clear_others() -> None:  # torch._dynamo.reset() calls this
-            try:
-                clear()
-            finally:
-                on_begin(begins)
-                on_end(ends)
-
-        callback_handler.clear = clear_others  # type: ignore[method-assign]
-        on_begin(begins)
-        on_end(ends)
+        on_compilations(
+            self._guarded(self._compilation_begins), self._guarded(self._compilation_ends)
+        )
 
     def _pipelines_are_there(self) -> None:
         self.profiler.mark_pipelines(
@@ -239,7 +217,7 @@ class Recorder:
     def _begin(self, with_trace: bool = True) -> None:
         if self.profiler.began or self._is_over or is_capturing():
             return
-        if self._child and _is_helper():
+        if self._child and is_helper():
             self._is_over = True
             return
         if self._forked_from:
@@ -342,13 +320,6 @@ class Recorder:
         cycles = (None, *range(2, 100_000))
         paths = map(self.profiler.files.trace, cycles)
         return next(path for path in paths if not path.exists())
-
-
-def _is_helper() -> bool:
-    """Return whether this process is a DataLoader worker, or a fork that cannot use CUDA."""
-    worker = sys.modules.get("torch.utils.data._utils.worker")
-    cuda = sys.modules.get("torch.cuda")
-    return bool((worker and worker.get_worker_info()) or (cuda and cuda._is_in_bad_fork()))
 
 
 def _is_main_thread() -> bool:

@@ -34,8 +34,9 @@ class Source:
     The reader of the format fills in what the file records about its process, and leaves the rest:
     `clock`, the Unix time of the zero of its times, ns; `rank`, which later becomes the assumed one
     if it is not recorded; `world_size`, the number of processes of the job; `pid`, the process id;
-    `framework`, if it is not that of the format; `devices`, with the fields of `sources.devices`;
-    `conditions`, versions and settings by name, which `run_conditions` compares.
+    `framework`, if it is not that of the format; `devices`, with the fields of
+    `sources.known_devices`; `conditions`, versions and settings by name, which `run_conditions`
+    compares.
     """
 
     source_id: int

@@ -29,7 +29,7 @@ def added_columns(table: str, stored: Collection[str]) -> dict[str, str]:
     """
     if table == "sources":
         return {
-            "devices": "recorded_devices(metadata)",
+            "known_devices": "recorded_devices(metadata)",
             "conditions": "recorded_conditions(metadata)",
         }
     if "device_id" not in table_columns()[table] or not {"rank", "device"} <= set(stored):

@@ -10,7 +10,8 @@ import pyarrow as pa
 from ingest.errors import ProfileError
 from ingest.formats.snapshot.pickle.bulk_reader import BulkEventReader
 from ingest.formats.snapshot.pickle.handover import Items
-from ingest.formats.snapshot.pickle.machine import PickleStream, kind
+from ingest.formats.snapshot.pickle.machine import PickleStream
+from ingest.formats.snapshot.pickle.values import kind
 from ingest.formats.snapshot.records import unread
 from ingest.formats.snapshot.schemas import (  # fmt: skip
     ANNOTATION_SCHEMA,

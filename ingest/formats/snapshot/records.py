@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.snapshot.pickle.machine import kind
+from ingest.formats.snapshot.pickle.values import kind
 from ingest.formats.source import SourceWarning
 
 UINT64_MAX = 2**64 - 1

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.snapshot.pickle.machine import kind
+from ingest.formats.snapshot.pickle.values import kind
 from ingest.formats.snapshot.records import UINT64_MAX, as_json
 
 FRAME_KEYS = {"name", "filename", "line"}

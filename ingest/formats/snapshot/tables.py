@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ingest.errors import ProfileError
 from ingest.formats.snapshot.pickle.handover import Items
-from ingest.formats.snapshot.pickle.machine import kind
+from ingest.formats.snapshot.pickle.values import kind
 from ingest.formats.snapshot.records import as_json, column, others, pools, require, typed
 from ingest.formats.snapshot.schemas import (  # fmt: skip
     ANNOTATION_SCHEMA,

@@ -8,6 +8,7 @@ from ingest import sql
 # What these runs do not have.
 EMPTY = {
     "annotation_breakdown",
+    "counters",
     "cupti_counters",
     "execution_trace_nodes",
     "graph_breaks",

@@ -30,7 +30,7 @@ found AS (
 ),
 
 described AS (
-    SELECT run_id, rank, unnest(devices) AS property FROM sources
+    SELECT run_id, rank, unnest(known_devices) AS property FROM sources
 ),
 
 properties AS (

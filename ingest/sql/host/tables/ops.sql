@@ -17,7 +17,9 @@
 --                 device
 -- self_device_ns  sum of the durations of the device activities for which it is the innermost
 --                 cpu_op around the launch, ns; null without a device and for annotations
--- input_dims, input_types, input_strides, concrete_inputs
+-- input_dims, input_types
+-- input_strides   strides of the inputs, as recorded (JSON)
+-- concrete_inputs
 -- sequence        number that an operator shares with its backward
 -- module          innermost nn.Module around it, named as in the Python frames
 -- step            innermost step that contains its start (`steps.step`)

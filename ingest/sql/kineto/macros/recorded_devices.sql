@@ -1,5 +1,5 @@
 -- `recorded_devices(metadata)`: the devices that the metadata of a trace describe, as in
--- `sources.devices`.
+-- `sources.known_devices`.
 CREATE MACRO recorded_devices(metadata) AS list_transform(
     CASE
         WHEN json_type(json_extract(metadata, '$.deviceProperties')) = 'ARRAY'

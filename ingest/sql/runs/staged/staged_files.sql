@@ -17,7 +17,7 @@ CREATE TABLE staged_files (
     warnings VARCHAR[],
     warning_codes VARCHAR[],
     metadata JSON,
-    devices STRUCT(
+    known_devices STRUCT(
         number BIGINT,
         name VARCHAR,
         memory_bytes BIGINT,

@@ -28,8 +28,8 @@
 -- warning_codes    code of each warning, in the same order; sentences may change, codes do not
 -- metadata         metadata recorded in the file, secrets redacted (JSON). In a trace of several
 --                  processes, `distributedInfo` has the rank of each
--- devices          devices that the file describes, with their number, name, size of memory in
---                  bytes, number of multiprocessors, and compute capability
+-- known_devices    devices that the file describes: number, name, size of the memory in bytes,
+--                  number of multiprocessors, compute capability
 -- conditions       versions and settings of the profiler that the file records, by name
 WITH
 faults AS (

@@ -8,7 +8,7 @@ import pytest
 from ingest.errors import ProfileError
 from ingest.formats import io
 from ingest.formats.snapshot import records, stacks
-from ingest.formats.snapshot.pickle import machine
+from ingest.formats.snapshot.pickle import values
 from tests.builders.pickles import events, text
 from tests.builders.snapshots import block, event, frame, segment
 from tests.ingest.formats.snapshot.conftest import Read
@@ -20,7 +20,7 @@ from tests.ingest.formats.snapshot.conftest import Read
 def test_small_files_with_huge_values_are_refused(
     code: bytes, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 2 << 20)
+    monkeypatch.setattr(values, "MAX_HELD_BYTES", 2 << 20)
     monkeypatch.setattr(io, "ALWAYS_INFLATED", 1 << 19)
     bomb = b"\x80\x04" + code * ((3 << 18) // len(code))
     for content in (bomb, events(b"}\x94(" + bomb[2:])):
@@ -71,7 +71,7 @@ def test_shared_strings_of_frames_have_a_limit(read: Read, monkeypatch: pytest.M
 
 
 def test_memory_of_strings_has_a_limit(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "MAX_HELD_BYTES", 8 << 20)
+    monkeypatch.setattr(values, "MAX_HELD_BYTES", 8 << 20)
     rows = [event("alloc", i, i, user_metadata=f"{i:01000}") for i in range(30_000)]
     with pytest.raises(ProfileError, match="more than 8 MiB of values"):
         read(pickle.dumps({"device_traces": [rows]}, 4))

@@ -23,6 +23,7 @@ from dashboard import options
 from dashboard.kept_files import KeptFiles
 from dashboard.network import is_local
 from dashboard.widgets.perfetto import prefix
+from ingest import server
 
 EVERYWHERE = ("0.0.0.0", "::")
 NAME_HINT = "If the name is yours, set it with --browser.serverAddress."
@@ -79,7 +80,7 @@ def notice(address: str, port: int) -> str:
     )
 
 
-def trace(parameters: QueryParams) -> ingest.ShownTrace:
+def trace(parameters: QueryParams) -> server.ShownTrace:
     """Return the trace that a request's query parameters select."""
     from dashboard import data
 
@@ -102,16 +103,16 @@ st.App(PAGES)  # loads .streamlit/config.toml, which `prefix` needs
 app = st.App(
     PAGES,
     lifespan=started,
-    routes=ingest.trace_routes(prefix(), trace),
+    routes=server.trace_routes(prefix(), trace),
     middleware=[
         Middleware(
-            ingest.SiteGuard,
+            server.SiteGuard,
             names=names,
             origins=origins,
             name_hint=NAME_HINT,
             origin_hint=ORIGIN_HINT,
         ),
-        Middleware(ingest.AddedHeaders, headers=FRAMES),
+        Middleware(server.AddedHeaders, headers=FRAMES),
         Middleware(KeptFiles),
     ],
 )

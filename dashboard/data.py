@@ -13,6 +13,7 @@ import ingest
 from dashboard import options
 from dashboard.network import is_local
 from dashboard.query import Query, Scalar, select
+from ingest import server
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
 # The time of recording comes first, if it is known.
@@ -47,7 +48,7 @@ def _connection(store: str) -> Any:
     return _connection_of(store, _store(store).catalog_file.digest)
 
 
-def _sandbox(store: str) -> ingest.Sandbox:
+def _sandbox(store: str) -> server.Sandbox:
     return _sandbox_of(store, _store(store).catalog_file.digest)
 
 
@@ -58,8 +59,8 @@ def _connection_of(store: str, catalog: str) -> Any:
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def _sandbox_of(store: str, catalog: str) -> ingest.Sandbox:
-    return ingest.Sandbox(store)
+def _sandbox_of(store: str, catalog: str) -> server.Sandbox:
+    return server.Sandbox(store)
 
 
 @st.cache_data(show_spinner=False, max_entries=400)
@@ -92,7 +93,7 @@ def refresh() -> list[str]:
 
 def faults() -> list[str]:
     """Return a line of text for each run that cannot be read."""
-    return ingest.fault_lines(_store(str(path())).faults())
+    return server.fault_lines(_store(str(path())).faults())
 
 
 def is_left_out(run: str) -> bool:
@@ -227,13 +228,13 @@ def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
         ingest.edit(_store(str(path())), run, changes)
 
 
-def trace(parameters: QueryParams) -> ingest.ShownTrace:
+def trace(parameters: QueryParams) -> server.ShownTrace:
     """Return the trace that a request selects. Raise ingest.IngestError if there is none."""
     store = _store(str(path()))
     store.refresh()
-    return ingest.trace_of(store, _connection(str(path())).cursor(), parameters)
+    return server.trace_of(store, _connection(str(path())).cursor(), parameters)
 
 
-def sandbox() -> ingest.Sandbox:
+def sandbox() -> server.Sandbox:
     """Return the read-only sandbox, which runs queries that users write."""
     return _sandbox(str(path()))

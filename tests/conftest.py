@@ -17,13 +17,13 @@ from xdist.workermanage import WorkerController
 import ingest
 from ingest.formats import Source
 from tests.builders.events import Event
-from tests.chromium import launched
-from tests.command import Command
-from tests.kept_directories import KeptDirectories
-from tests.recorded import add_recordings
-from tests.reporting import Report, known_seconds
-from tests.samples import Samples
-from tests.stores import emptied, locked
+from tests.helpers.chromium import launched
+from tests.helpers.command import Command
+from tests.helpers.kept_directories import KeptDirectories
+from tests.helpers.recorded import add_recordings
+from tests.helpers.reporting import Report, known_seconds
+from tests.helpers.samples import Samples
+from tests.helpers.stores import emptied, locked
 
 REPOSITORY = Path(__file__).parent.parent
 NOT_A_TRACE = "memory_timeline.raw"

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.kept_directories import VERSIONS, KeptDirectories
+from tests.helpers.kept_directories import VERSIONS, KeptDirectories
 
 
 @pytest.fixture

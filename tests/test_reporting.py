@@ -11,7 +11,7 @@ PLUGINS = ("-p", "xdist", "-p", "pytest_rerunfailures")
 OPTIONS = (*PLUGINS, "-n", "1", "-q", "--import-mode=importlib", ".")
 CONFTEST = """
 import pytest
-from tests.reporting import Report
+from tests.helpers.reporting import Report
 
 def pytest_configure(config):
     config.pluginmanager.register(Report())

@@ -3,13 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.drawing import colours, formatting, tables
 from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, metrics, split, timeline, url
 from dashboard.widgets.view import View
+from ingest import server
 
 HOST_IDLE = "Neither an operator nor compiled code ran."
 
@@ -45,7 +45,7 @@ def _causes(view: View, query: Query, frame: pd.DataFrame) -> str | None:
         whose = "host" if view.is_host else "device"
         st.success(f"There are no gaps: the {whose} was always busy.", icon=":material/check:")
         return None
-    meanings = {part.name: part.text for part in ingest.parts()}
+    meanings = {part.name: part.text for part in server.parts()}
     if view.is_host:
         meanings["host"] = HOST_IDLE
     names = list(frame["cause"])

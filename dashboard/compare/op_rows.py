@@ -8,6 +8,7 @@ import ingest
 from dashboard import data
 from dashboard.compare.pair import Pair
 from dashboard.query import Query, Value, select
+from ingest import server
 
 COLUMNS = (
     "status, name, module, host_frame, evidence, base_ns, other_ns, change_ns, of_calls_ns, "
@@ -94,7 +95,7 @@ def children_of(pair: Pair, wanted: Filter) -> Query:
     """
     depth = len(levels(wanted.module))
     names = "string_split(nullif(module, ''), '/')"
-    here = ingest.literal(HERE if depth else ingest.names.NO_MODULE)
+    here = ingest.literal(HERE if depth else server.names.NO_MODULE)
     columns = (
         f"coalesce({names}[{depth + 1}], {here}) AS child, "
         f"if(len({names}) > {depth}, array_to_string({names}[:{depth + 1}], '/'), NULL) AS path, "

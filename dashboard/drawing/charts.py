@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.drawing import colours, formatting
-from ingest import units
+from ingest.server import units
 
 PICK = "pick"  # the name of the selection in charts
 DWARFS = 10  # a value of this many times the median makes an axis logarithmic

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-import ingest
+from ingest import server
 
-# Parts of a step, in the order of `ingest.parts`: busy time; causes of idle time on the light and
+# Parts of a step, in the order of `server.parts`: busy time; causes of idle time on the light and
 # on the dark theme; the pipeline fill. The last two of each of the first three tuples are spare.
 BUSY = ("#2A5CD6", "#EB8511", "#2F8F46", "#7504FA", "#8E3D73", "#0F004B", "#005A3C")
 IDLE_ON_LIGHT = (
@@ -100,7 +100,7 @@ def _is_dark() -> bool:
 
 
 @cache
-def _shown(parts: tuple[ingest.Part, ...], is_dark: bool) -> dict[str, tuple[str, str]]:
+def _shown(parts: tuple[server.Part, ...], is_dark: bool) -> dict[str, tuple[str, str]]:
     """Return colour and label of each part, in stacking order, busy time first."""
     busy = [part for part in parts if part.is_idle is False]
     idle = [part for part in parts if part.is_idle]
@@ -118,17 +118,17 @@ def _shown(parts: tuple[ingest.Part, ...], is_dark: bool) -> dict[str, tuple[str
 
 def of(part: str, is_dark: bool | None = None) -> str:
     """Return the colour of a part of a step, by default on the page's theme."""
-    return _shown(ingest.parts(), _is_dark() if is_dark is None else is_dark)[part][0]
+    return _shown(server.parts(), _is_dark() if is_dark is None else is_dark)[part][0]
 
 
 def label(part: str) -> str:
     """Return the label of a part in legends. Labels of causes of idle time begin with "idle"."""
-    return _shown(ingest.parts(), False)[part][1]
+    return _shown(server.parts(), False)[part][1]
 
 
 def place(part: str) -> int:
     """Return the position of a part in stacks, from 0."""
-    return list(_shown(ingest.parts(), False)).index(part)
+    return list(_shown(server.parts(), False)).index(part)
 
 
 def no_box() -> str:
@@ -155,4 +155,4 @@ def part_of(metric: str) -> str:
 
 def order(parts: set[str]) -> list[str]:
     """Return the parts in stacking order."""
-    return [part for part in _shown(ingest.parts(), False) if part in parts]
+    return [part for part in _shown(server.parts(), False) if part in parts]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ingest import units
+from ingest.server import units
 
 NONE = units.UNKNOWN
 # Units of ages: name, length in s, and the number from which the next unit is used.

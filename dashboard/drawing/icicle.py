@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-import ingest
 from dashboard.drawing import colours, component, formatting
+from ingest import server
 
 HERE = Path(__file__).parent
 MAX_LEVELS = 36  # deeper calls appear when the user clicks a box
@@ -118,7 +118,7 @@ def _colours(boxes: pd.DataFrame, search: str, is_compared: bool) -> list[str]:
         unknown = colours.BOXES["python_function"]
         shown = [
             colours.no_box()
-            if row.name == ingest.names.OTHER
+            if row.name == server.names.OTHER
             else colours.BOXES.get(row.kind, unknown).colour
             for row in boxes.rename(columns={"category": "kind"}).itertuples(index=False)
         ]

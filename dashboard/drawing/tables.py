@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard.drawing import component, formatting
+from ingest import server
 
 WRITTEN: dict[str, Callable[[Any], str]] = {
     "moment": formatting.moment,
@@ -60,7 +60,7 @@ def unit_of(column: str) -> Callable[[Any], str] | None:
         return str
     if column == "change_percent":
         return formatting.percent_change
-    unit = ingest.column_unit(column)
+    unit = server.column_unit(column)
     written = WRITTEN[unit] if unit else None
     if written and column.startswith("change_"):
         return partial(formatting.change, written=written)
@@ -127,7 +127,7 @@ def show(
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
     frame = frame[full or list(frame.columns)]
-    comments = ingest.column_meanings(relation) if relation else {}
+    comments = server.column_meanings(relation) if relation else {}
     kinds = {
         **dict.fromkeys(NAMES, "name"),
         **dict.fromkeys(bars, "bar"),

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.drawing import colours, formatting
 from dashboard.memory import allocations, chart, chosen_moment
@@ -15,6 +14,7 @@ from dashboard.memory.stretch import Stretch
 from dashboard.query import select
 from dashboard.widgets import menu, zoom
 from dashboard.widgets.step_picker import Steps
+from ingest import server
 
 BINS = 240
 MAX_OWNERS = len(colours.OWNERS)
@@ -212,7 +212,7 @@ def _colours(device: MemoryDevice, level: str, owners: Mapping[str, bool]) -> di
     colour_of: dict[str, str] = {}
     for name in sorted(owners, key=lambda name: (ranking[name], name)):
         if not owners[name]:
-            colour_of[name] = colours.UNKNOWN_OWNERS[name == ingest.names.BEFORE_TRACE]
+            colour_of[name] = colours.UNKNOWN_OWNERS[name == server.names.BEFORE_TRACE]
             continue
         free = [colour for colour in colours.OWNERS if colour not in colour_of.values()]
         preferred = colours.OWNERS[ranking[name] % MAX_OWNERS]

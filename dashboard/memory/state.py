@@ -13,15 +13,16 @@ from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.query import Query, select
 from dashboard.widgets import menu, url
+from ingest import server
 
 MAX_OWNERS = 1_000
 MAX_ALLOCATIONS = 200
 EXPLAINED = {
-    ingest.names.BEFORE_TRACE: "allocated before the recording and freed during it.",
-    ingest.names.NOT_FREED: "allocated before the recording and not freed during it.",
-    ingest.names.NO_STACK: "no stack was recorded. Libraries may allocate without one.",
-    ingest.names.NO_OPERATOR: "allocated outside of any operator.",
-    ingest.names.NO_MODULE: "allocated outside of any nn.Module.",
+    server.names.BEFORE_TRACE: "allocated before the recording and freed during it.",
+    server.names.NOT_FREED: "allocated before the recording and not freed during it.",
+    server.names.NO_STACK: "no stack was recorded. Libraries may allocate without one.",
+    server.names.NO_OPERATOR: "allocated outside of any operator.",
+    server.names.NO_MODULE: "allocated outside of any nn.Module.",
 }
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.operators import detail, host_ranking, megengine, side_by_side
 from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, metrics, step_parts, url
 from dashboard.widgets.view import View
+from ingest import server
 
 LEVELS = {
     "op": "outermost operator around the launch",
@@ -126,8 +126,8 @@ def _notes(rows: int, names: set[str], most: float, of: str) -> None:
         notes.append(f"The first {MAX_ROWS:,} of {rows:,} rows. The menu has all of them.")
     if most > 100:
         notes.append("Activities overlap on this device, so shares add up to more than 100%.")
-    if ingest.names.NO_OP in names:
-        no_op = formatting.literal(ingest.names.NO_OP)
+    if server.names.NO_OP in names:
+        no_op = formatting.literal(server.names.NO_OP)
         notes.append(
             f"**{no_op}**: the trace links these to no operator. Rank by kernel to see them."
         )

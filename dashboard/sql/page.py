@@ -11,6 +11,7 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.sql import results, schema
 from dashboard.widgets.view import View
+from ingest import server
 
 EXAMPLES = {
     "Runs with the most idle time": """\
@@ -61,7 +62,7 @@ class Answer:
 
     query: str
     store_state: str
-    result: ingest.Result | None = None
+    result: server.Result | None = None
     shown: pd.DataFrame | None = None
     error: str = ""
 
@@ -125,7 +126,7 @@ def _editor() -> tuple[str, bool]:
     return text or "", again
 
 
-def _answer(sandbox: ingest.Sandbox, text: str, again: bool) -> Answer:
+def _answer(sandbox: server.Sandbox, text: str, again: bool) -> Answer:
     state = str(st.session_state["store_state"])
     kept: Answer | None = st.session_state.get("answer")
     if kept and not again and (kept.query, kept.store_state) == (text, state):

@@ -5,9 +5,9 @@ import math
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard.drawing import formatting, tables
 from dashboard.widgets import menu
+from ingest import server
 
 SHOWN_ROWS = 1_000
 SHOWN_COLUMNS = 200
@@ -18,7 +18,7 @@ MAX_HEADING_LENGTH = 60
 FLOAT_DIGITS = 6  # significant digits; digits before the decimal point are never rounded
 
 
-def on_screen(result: ingest.Result) -> pd.DataFrame:
+def on_screen(result: server.Result) -> pd.DataFrame:
     """Return the first rows and columns, with shortened texts and rounded floats."""
     columns = min(SHOWN_COLUMNS, result.table.num_columns)
     frame = result.part(min(SHOWN_ROWS, SHOWN_CELLS // max(1, columns)), columns).frame()
@@ -36,7 +36,7 @@ def _rounded(value: float) -> float:
     return round(value, max(0, FLOAT_DIGITS - 1 - math.floor(math.log10(abs(value)))))
 
 
-def show(result: ingest.Result, shown: pd.DataFrame, key: str) -> None:
+def show(result: server.Result, shown: pd.DataFrame, key: str) -> None:
     """Draw the table, a caption about omitted rows and columns, and downloads of the full result.
 
     `key` identifies the query, so that the table of another query starts unsorted.

@@ -4,10 +4,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import ingest
 from dashboard import data
 from dashboard.drawing import component
 from dashboard.query import select
+from ingest import server
 
 HERE = Path(__file__).parent
 
@@ -20,8 +20,8 @@ def browser() -> None:
 @cache
 def _groups() -> list[dict[str, Any]]:
     """Return headings with their relations. The schema is the same in all stores."""
-    questions = ingest.start_here()
-    tables = {table.name for table in ingest.tables()}
+    questions = server.start_here()
+    tables = {table.name for table in server.tables()}
     views, macros = _views(), _macros()
     found = views | macros
     others = [name for name in found if name not in questions]

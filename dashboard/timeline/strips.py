@@ -10,7 +10,7 @@ from dashboard.drawing import charts, colours, formatting, lanes
 from dashboard.query import call, select
 from dashboard.widgets import menu, timeline, timeline_chart, zoom
 from dashboard.widgets.view import View
-from ingest import units
+from ingest.server import units
 
 BINS = 300
 TICKS = 6

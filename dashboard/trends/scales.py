@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from dashboard.drawing import charts
-from ingest import units
+from ingest.server import units
 
 TICKS_X, FEW_TICKS_X, TICKS_Y = 6, 3, 4
 # Distances of ticks on a time axis: lengths, then months. The first that yields few enough ticks

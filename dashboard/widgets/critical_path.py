@@ -3,13 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, lanes, tables
 from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu, timeline_chart
 from dashboard.widgets.view import View
-from ingest import units
+from ingest import server
+from ingest.server import units
 
 BINS = 300
 TICKS = 6
@@ -149,5 +149,5 @@ def _kinds() -> list[str]:
 
 
 def _colour(kind: str) -> str:
-    parts = {part.name for part in ingest.parts()}
+    parts = {part.name for part in server.parts()}
     return colours.of(kind if kind in parts else LIKE[kind])

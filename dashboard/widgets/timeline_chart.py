@@ -6,7 +6,7 @@ import pandas as pd
 
 from dashboard.drawing import charts, colours, formatting, lanes
 from dashboard.drawing.lanes import Mark
-from ingest import units
+from ingest.server import units
 
 GAPS = "idle"  # the lane of the gaps in view `activity_timeline`
 HOST = "operators on the host"  # the part of all host lanes below the lanes of a device

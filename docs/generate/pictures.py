@@ -13,8 +13,8 @@ from playwright.sync_api import Page, ViewportSize
 
 import ingest
 from docs.generate.pages import DOCS
-from tests.chromium import launched
 from tests.dashboard.server import served
+from tests.helpers.chromium import launched
 
 IMAGES = DOCS / "images"
 WORKERS = "v100_resnet50_workers0"

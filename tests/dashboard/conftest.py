@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 import ingest
 from tests.dashboard.browser import PATIENCE_MS, STILL, exceptions
 from tests.dashboard.server import Dashboard, started
-from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
+from tests.helpers.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "dashboard" / "main.py"

@@ -20,7 +20,7 @@ from tests.dashboard.browser import (
     without_perfetto,
 )
 from tests.dashboard.conftest import CPU, NETWORK, OWLV2, WORKERS0, WORKERS4
-from tests.samples import TWO_RANKS
+from tests.helpers.samples import TWO_RANKS
 
 LEAST_WIDTH = 200  # pixels of a chart
 WIDE_TABLES = ".grid, [data-testid=stDataFrame]"

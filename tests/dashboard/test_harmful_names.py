@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import ingest
-from tests.cases import check_each
+from ingest import server
 from tests.dashboard.browser import (
     AFTER_IMAGES,
     CHARTS,
@@ -28,6 +28,7 @@ from tests.dashboard.browser import (
     wait_until_sent,
 )
 from tests.dashboard.elements import tables
+from tests.helpers.cases import check_each
 
 HACK = "window.hacked=1"
 LONG = "aten::" + "long <i>" * 12_500
@@ -254,7 +255,7 @@ def test_long_names_are_complete_in_downloads_and_in_sql(tab, serve, harmful_sto
         tab.get_by_role("button", name="CSV", exact=True).click()
     (row,) = csv.DictReader(Path(waiting.value.path()).read_text().splitlines())
     assert row["name"] == LONG
-    found = ingest.Sandbox(harmful_store).query(
+    found = server.Sandbox(harmful_store).query(
         "SELECT DISTINCT name FROM ops WHERE name ILIKE '%long%'"
     )
     assert found.table.column("name").to_pylist() == [LONG]

@@ -4,6 +4,7 @@ import pytest
 
 import ingest
 from dashboard.drawing import formatting
+from ingest import server
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
 
 
@@ -69,7 +70,7 @@ def test_a_damaged_run_without_device_activity_does_not_claim_to_have_no_device(
 
 
 def test_every_chart_and_table_shows_its_sql(app, shown_store, run_of):
-    sandbox = ingest.Sandbox(shown_store)
+    sandbox = server.Sandbox(shown_store)
     for page in ("runs", "operators", "bubbles"):
         queries = [
             code.value

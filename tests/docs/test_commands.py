@@ -19,8 +19,8 @@ from capture.cli.options import parser
 from docs.generate import examples
 from docs.generate.command_line import ingest_commands
 from docs.generate.pages import DOCS, REPOSITORY
-from tests.command import Command
-from tests.samples import Samples
+from tests.helpers.command import Command
+from tests.helpers.samples import Samples
 
 BLOCK = re.compile(r"^```(sh|console|sql|python)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = {path.name: path for path in [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]}

@@ -10,7 +10,7 @@ from docs.generate.command_line import command_line
 from docs.generate.dictionary import data_dictionary
 from docs.generate.run_json import with_keys
 from docs.generate.sql_graph import sql_graph
-from tests.samples import Samples
+from tests.helpers.samples import Samples
 
 
 def test_the_data_dictionary_is_up_to_date() -> None:

@@ -31,6 +31,14 @@ def test_the_paths_in_contributing_exist() -> None:
     assert missing == []
 
 
+def test_each_folder_of_tests_says_what_it_needs() -> None:
+    tests = REPOSITORY / "tests"
+    _, _, listed = (tests / "README.md").read_text(encoding="utf-8").partition("| needs |")
+    folders = re.findall(r"`([a-z_/.]+)`", listed)
+    found = {str(path.parent.relative_to(tests)) for path in tests.rglob("test_*.py")}
+    assert sorted(folders) == sorted(found)
+
+
 def test_every_command_and_option_has_a_help_text() -> None:
     assert COMMANDS
     without = [name for name, command in COMMANDS.items() if not command.help]

@@ -8,7 +8,7 @@ from duckdb import DuckDBPyConnection as Connection
 
 import ingest
 from docs.generate.pages import REPOSITORY
-from ingest import connect, sql
+from ingest import connect, server, sql
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +87,8 @@ def test_every_sql_file_begins_with_a_header() -> None:
 
 
 def test_the_sql_uses_the_shared_placeholder_names() -> None:
-    """A literal in brackets is a placeholder for a missing name. It must be in `ingest.names`."""
-    names = {name for name in vars(ingest.names).values() if isinstance(name, str)}
+    """A literal in brackets is a placeholder for a missing name. It must be in `server.names`."""
+    names = {name for name in vars(server.names).values() if isinstance(name, str)}
     for path in (REPOSITORY / "ingest" / "sql").rglob("*.sql"):
         lines = path.read_text(encoding="utf-8").splitlines()
         statement = "\n".join(line for line in lines if not line.startswith("--"))

@@ -11,7 +11,7 @@ import ingest
 from dashboard.drawing import formatting
 from tests.dashboard.conftest import CPU, OWLV2, WORKERS0
 from tests.dashboard.elements import add_whole, event, tables, texts
-from tests.samples import TWO_RANKS
+from tests.helpers.samples import TWO_RANKS
 
 
 @pytest.fixture

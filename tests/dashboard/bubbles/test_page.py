@@ -15,7 +15,7 @@ from tests.dashboard.elements import (
     tables,
     texts,
 )
-from tests.samples import TWO_RANKS
+from tests.helpers.samples import TWO_RANKS
 
 
 def test_a_run_without_a_device_shows_when_its_host_was_idle(app, traces):

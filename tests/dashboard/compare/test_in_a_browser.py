@@ -22,7 +22,7 @@ from tests.dashboard.browser import (
     wait_until_sent,
 )
 from tests.dashboard.conftest import MI300, OWLV2
-from tests.samples import COMPILED, EAGER
+from tests.helpers.samples import COMPILED, EAGER
 
 FAINT = 51  # the alpha of boxes that are not highlighted, of 255
 MODULES, ROWS = 1, 2  # indices of tables; table 0 has all metrics

@@ -21,7 +21,7 @@ from tests.builders.pipelines import CALL, mark
 from tests.conftest import Traces
 from tests.dashboard.conftest import MI300, OWLV2, RunOf
 from tests.dashboard.elements import add_whole, boxes, event, lanes, table_with, tables, texts
-from tests.samples import COMPILED, EAGER, Samples
+from tests.helpers.samples import COMPILED, EAGER, Samples
 
 PAIRS = [(EAGER, COMPILED), (OWLV2, MI300)]
 

@@ -6,8 +6,8 @@ from statistics import median
 import numpy as np
 import pytest
 
-import ingest
 from dashboard.drawing import colours
+from ingest import server
 
 PAPERS = ("#FFFFFF", "#171614")  # the backgrounds of the light and the dark theme
 PAGES = {"light": False, "dark": True}
@@ -47,7 +47,7 @@ def distance(one, other, sight):
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("page", PAGES)
 def test_parts_can_be_distinguished(page, sight):
-    parts = [part for part in ingest.parts() if part.is_idle is not None]
+    parts = [part for part in server.parts() if part.is_idle is not None]
     near = {
         (one.name, other.name): round(d, 1)
         for one, other in combinations(parts, 2)
@@ -64,7 +64,7 @@ def test_idle_time_is_paler_than_work(page):
         paper = PAPERS[PAGES[page]]
         return distance(colours.of(part.name, PAGES[page]), paper, "usual")
 
-    parts = [part for part in ingest.parts() if part.is_idle is not None]
+    parts = [part for part in server.parts() if part.is_idle is not None]
     idle = median(depth(part) for part in parts if part.is_idle)
     # An overlap is not work: it is subtracted from the sum.
     work = [part for part in parts if not part.is_idle and part.name != "overlap"]
@@ -76,6 +76,6 @@ def test_every_part_stands_out_from_the_page(page):
     paper = PAPERS[PAGES[page]]
     found = {
         part.name: round(contrast(colours.of(part.name, PAGES[page]), paper), 2)
-        for part in ingest.parts()
+        for part in server.parts()
     }
     assert min(found.values()) >= LEAST_CONTRAST[page], found

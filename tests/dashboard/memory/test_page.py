@@ -7,6 +7,7 @@ import pytest
 import ingest
 from dashboard.drawing import formatting
 from dashboard.memory.segments import packed
+from ingest import server
 from tests.builders.leaking import MIB, leaking
 from tests.dashboard.elements import data_of, lanes, table_with, tables
 
@@ -306,7 +307,7 @@ def test_out_of_memory_errors_come_first(app, leak):
 
 
 def test_every_query_on_the_page_runs_in_the_sandbox(memory, memory_store, largest):
-    sandbox = ingest.Sandbox(memory_store)
+    sandbox = server.Sandbox(memory_store)
     for runs in (["train_ctx512"], ["flux_eager_full"], ["train_ctx512", "train_ctx128"]):
         page = memory(*runs, owner=TOP[0], allocation=largest)
         shown = [code.value for code in page.code if code.value.startswith(("SELECT", "WITH"))]

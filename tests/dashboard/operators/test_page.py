@@ -14,7 +14,7 @@ from tests.dashboard.elements import (
     tables,
     texts,
 )
-from tests.samples import TWO_RANKS
+from tests.helpers.samples import TWO_RANKS
 
 
 def test_a_single_run_is_picked_automatically(app, sampled):

@@ -19,7 +19,7 @@ from tests.dashboard.elements import (
     tables,
     texts,
 )
-from tests.samples import TWO_RANKS
+from tests.helpers.samples import TWO_RANKS
 
 WORKERS = "v100_resnet50_workers0"
 

@@ -11,7 +11,7 @@ from ingest import sql
 from tests.builders import diff_traces
 from tests.conftest import Traces
 from tests.dashboard.elements import add_cut, add_whole, event, tables, texts
-from tests.stores import emptied
+from tests.helpers.stores import emptied
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 import pytest
 
-import ingest
 from dashboard.sql.page import EXAMPLES
+from ingest import server
 from tests.dashboard.elements import schema, table_columns, texts
 
 
@@ -79,9 +79,9 @@ def test_values_are_shown_in_full(app, shown_store):
 
 def test_the_schema_lists_starts_then_tables_then_views(app, shown_store):
     groups = schema(app(shown_store, "sql"))
-    starts = ingest.start_here()
+    starts = server.start_here()
     assert {each["name"]: each["question"] for each in groups["Start here"]} == starts
-    tables = [table.name for table in ingest.tables() if table.name not in starts]
+    tables = [table.name for table in server.tables() if table.name not in starts]
     assert [each["name"] for each in groups["Tables"]] == sorted(tables)
     views = {each["name"]: each for each in groups["Views"]}
     columns = {each["name"]: each for each in views["leaf_op_ranking"]["columns"]}
@@ -93,4 +93,4 @@ def test_the_schema_lists_starts_then_tables_then_views(app, shown_store):
 
 @pytest.mark.parametrize("query", EXAMPLES.values(), ids=EXAMPLES)
 def test_every_example_returns_rows(shown_store, query):
-    assert ingest.Sandbox(shown_store).query(query).table.num_rows > 0
+    assert server.Sandbox(shown_store).query(query).table.num_rows > 0

@@ -5,7 +5,7 @@ import pytest
 import ingest
 from tests.builders.events import kernel
 from tests.dashboard.elements import add_whole, event, lanes, table_with, tables, texts
-from tests.samples import TWO_RANKS
+from tests.helpers.samples import TWO_RANKS
 
 LONGEST_QUEUES = ["queue 7", "queue 23", "queue 25", "queue 84"]
 

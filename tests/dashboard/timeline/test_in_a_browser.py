@@ -25,7 +25,7 @@ from tests.dashboard.browser import (
 from tests.dashboard.conftest import CPU, WORKERS0
 from tests.dashboard.elements import frames, texts
 from tests.dashboard.server import served
-from tests.samples import COMPILED, EAGER, TWO_RANKS
+from tests.helpers.samples import COMPILED, EAGER, TWO_RANKS
 
 pytest.importorskip("viztracer")
 RunOf = Callable[[str], str]

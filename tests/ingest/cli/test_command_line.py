@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ingest
-from tests.command import Command
-from tests.samples import Samples
+from tests.helpers.command import Command
+from tests.helpers.samples import Samples
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import Command
-from tests.recorded import COMPILED, DEVICE, EAGER, NETWORK, SNAPSHOT, TWO_RANKS
+from tests.helpers.command import Command
+from tests.helpers.recorded import COMPILED, DEVICE, EAGER, NETWORK, SNAPSHOT, TWO_RANKS
 
 RECORDED = Path(__file__).parent / "output"
 COMMANDS = [

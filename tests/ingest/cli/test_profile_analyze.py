@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import Command
-from tests.samples import MEGENGINE, Samples
+from tests.helpers.command import Command
+from tests.helpers.samples import MEGENGINE, Samples
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ import pytest
 import ingest
 from tests.builders.events import op
 from tests.builders.megengine import CPU, THREAD, Opr, content, profile
-from tests.command import Command, Result
 from tests.conftest import Traces
+from tests.helpers.command import Command, Result
 
 
 def one_line(result: Result) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.builders.megengine import CPU, GPU, THREAD, Opr, profile
-from tests.command import Command
 from tests.conftest import Traces
-from tests.megengine import Profile, rate
-from tests.samples import MEGENGINE, Samples
+from tests.helpers.command import Command
+from tests.helpers.megengine import Profile, rate
+from tests.helpers.samples import MEGENGINE, Samples
 
 
 @pytest.fixture(scope="module")

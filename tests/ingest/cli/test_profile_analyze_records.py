@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.command import Command, Result
-from tests.megengine import Profile, rate
-from tests.samples import MEGENGINE, Samples
+from tests.helpers.command import Command, Result
+from tests.helpers.megengine import Profile, rate
+from tests.helpers.samples import MEGENGINE, Samples
 
 Row = dict[str, Any]
 SIDES = ("device", "host")

@@ -8,8 +8,8 @@ import pytest
 import ingest
 from ingest.store import upkeep
 from tests.builders.events import Event
-from tests.command import Command
 from tests.conftest import Traces
+from tests.helpers.command import Command
 
 EVENT: Event = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}
 LABELS = "SELECT name, model, mode, tags, note FROM runs"

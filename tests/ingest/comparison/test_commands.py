@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import ingest
-from tests import samples
 from tests.builders import diff_traces
 from tests.builders.diff_traces import COMPILED, COMPILED_STEP, Call, trace
 from tests.builders.events import Event, host
-from tests.command import Command, Result
-from tests.samples import Samples
+from tests.helpers import samples
+from tests.helpers.command import Command, Result
+from tests.helpers.samples import Samples
 
 Diff = Callable[..., Result]
 EAGER_TRACE, COMPILED_TRACE = samples.EAGER, f"{samples.COMPILED}-rank0"

@@ -15,7 +15,7 @@ from benchmarks.fuzz_directories import NODES, RUN, damaged, violations
 from ingest.errors import IngestError, ProfileError, StoreError
 from ingest.formats import FORMATS, Format
 from tests.builders.events import op
-from tests.command import Command
+from tests.helpers.command import Command
 
 MARK = b"a file of a new format"
 PIB = 1 << 50

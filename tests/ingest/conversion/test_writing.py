@@ -9,7 +9,7 @@ import pytest
 
 import ingest
 from ingest.conversion import build, critical_path, parquet
-from tests.samples import COMPILED, TWO_RANKS, Samples
+from tests.helpers.samples import COMPILED, TWO_RANKS, Samples
 
 # The compared columns of a table: all except the time when the run was added.
 COLUMNS = defaultdict(lambda: "*") | dict.fromkeys(

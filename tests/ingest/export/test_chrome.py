@@ -13,9 +13,9 @@ import pytest
 import ingest
 from tests.builders.events import Event, frame, host, kernel, op
 from tests.builders.relations import Relations, built
-from tests.command import Command
 from tests.conftest import Traces
-from tests.samples import TWO_RANKS, Samples
+from tests.helpers.command import Command
+from tests.helpers.samples import TWO_RANKS, Samples
 
 RUNS = (
     "alexnet_cuda_sync",

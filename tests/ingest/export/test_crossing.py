@@ -10,8 +10,8 @@ import ingest
 from ingest.export.chrome import MANY_SPANS
 from ingest.export.crossing import MOST_TRACKS
 from tests.builders.events import Event, frame, host, kernel, op
-from tests.command import Command
 from tests.conftest import Traces
+from tests.helpers.command import Command
 
 EVENTS = [
     frame("enter", 0, 10),

@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import ingest
-from tests.command import Result
 from tests.conftest import REPOSITORY
-from tests.samples import Samples
+from tests.helpers.command import Result
+from tests.helpers.samples import Samples
 
 GPU, FRAMES = "v100_resnet50_workers0", "flux_eager_full"
 COLUMNS = {

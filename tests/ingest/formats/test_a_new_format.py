@@ -11,7 +11,7 @@ from ingest import sql
 from ingest.formats import FORMATS, Loader
 from ingest.sql.topics import TOPICS
 from tests.builders.kernel_csv import KERNEL_CSV
-from tests.command import Command
+from tests.helpers.command import Command
 
 CLOCK_NS = 1_700_000_000_000_000_000
 # The device waits 300 ns for the host, and the second kernel runs on another stream.

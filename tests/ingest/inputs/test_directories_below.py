@@ -7,7 +7,7 @@ import ingest
 from ingest.inputs import read_run_input
 from ingest.store.files.manifest import checksums
 from tests.builders.events import op
-from tests.command import Command
+from tests.helpers.command import Command
 
 
 def write(path: Path, name: str) -> None:

@@ -11,7 +11,7 @@ from ingest.inputs import run_directories
 from ingest.store.upkeep import rebuild
 from tests.builders.cuda_graphs import capture, replay
 from tests.builders.events import Event, frame
-from tests.command import Command
+from tests.helpers.command import Command
 
 CAPTURE = [
     frame("nn.Module: Block_0", 1, 60),

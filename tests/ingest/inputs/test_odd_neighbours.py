@@ -13,7 +13,7 @@ from ingest.inputs import read_run_input
 from tests.builders.compile_logs import event
 from tests.builders.events import op
 from tests.builders.relations import Relations, built
-from tests.command import Command
+from tests.helpers.command import Command
 from tests.ingest.inputs.conftest import ReadRun
 
 EVENT = json.dumps(op("a"))

@@ -11,7 +11,7 @@ import pytest
 import ingest
 from ingest.formats import Source
 from tests.builders.events import host, op
-from tests.command import Command
+from tests.helpers.command import Command
 from tests.ingest.inputs.conftest import ReadRun
 
 RECORDING = """

@@ -9,7 +9,7 @@ import pytest
 
 import ingest
 from tests.builders.snapshots import snapshot
-from tests.samples import Samples
+from tests.helpers.samples import Samples
 
 TRACES = ("h100_owlv2", "v100_resnet50_workers0", "memory_timeline.raw", "cpu_only")
 

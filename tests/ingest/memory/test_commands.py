@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.snapshots import MIB, stack
-from tests.command import Command
+from tests.helpers.command import Command
 
 TITLE = re.compile(r"In use .*\((\d[\d,]*) bytes\)")
 MORE = re.compile(r"… and [\d,]+ more: .*\((\d[\d,]*) bytes")

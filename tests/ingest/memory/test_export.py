@@ -14,7 +14,7 @@ from torch.cuda import _memory_viz
 
 import ingest
 from tests.builders.snapshots import MIB, snapshot, stack
-from tests.command import Command
+from tests.helpers.command import Command
 
 SVG = "{http://www.w3.org/2000/svg}"
 OPTIONS = ("--memory-svg", "--segments-svg", "--memory-html")

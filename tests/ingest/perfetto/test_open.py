@@ -16,8 +16,8 @@ from starlette.applications import Starlette
 from ingest.export.chrome import ChromeTrace
 from ingest.perfetto.server import ShownTrace, trace_routes
 from tests.builders.events import host, op
-from tests.command import Command
 from tests.conftest import Traces
+from tests.helpers.command import Command
 from tests.ingest.perfetto.serving import opened
 
 pytestmark = pytest.mark.slow  # starts servers

@@ -6,7 +6,7 @@ from pathlib import Path
 import ingest
 from ingest import sql
 from tests.builders.relations import built
-from tests.samples import COMPILED, Samples
+from tests.helpers.samples import COMPILED, Samples
 
 RUNS = ("flux_eager_min", "train_ctx128", COMPILED)  # a trace, a snapshot, a trace with a log
 VIEWS = ("advice_checks", "memory_by_owner", "op_ranking", "run_metrics_long", "stage_summary")

@@ -8,7 +8,7 @@ import pytest
 from ingest.sql.dependencies import Condition, Reader
 from ingest.sql.headers import Documentation
 from ingest.sql.loader import SqlFile
-from tests.cases import check_each
+from tests.helpers.cases import check_each
 
 DDL = ("CREATE TABLE t (a INTEGER, b INTEGER)", "CREATE TABLE u (a INTEGER)")
 MACROS = (

@@ -6,10 +6,10 @@ import duckdb
 import pytest
 
 import ingest
-from ingest import connect, sql
+from ingest import connect, server, sql
 from ingest.sql import headers
 from ingest.sql.columns import SUFFIXES
-from tests.samples import COMPILED, SNAPSHOTS, Samples
+from tests.helpers.samples import COMPILED, SNAPSHOTS, Samples
 
 
 def test_paths_name_existing_columns_and_macros() -> None:
@@ -73,7 +73,7 @@ def test_counts_are_columns_without_another_unit() -> None:
     ],
 )
 def test_a_column_has_the_unit_of_its_name(column: str, unit: str | None) -> None:
-    assert ingest.column_unit(column) == unit
+    assert server.column_unit(column) == unit
 
 
 def test_columns_with_a_unit_are_numbers_or_times(types: Columns) -> None:
@@ -81,14 +81,14 @@ def test_columns_with_a_unit_are_numbers_or_times(types: Columns) -> None:
         f"{relation}.{column}": kind
         for relation, columns in types.items()
         for column, kind in columns.items()
-        if ingest.column_unit(column)
+        if server.column_unit(column)
         and not kind.startswith(("BIGINT", "INTEGER", "DOUBLE", "HUGEINT", "SMALLINT", "TIMESTAMP"))
     }
     assert others == {}
 
 
 def test_columns_of_a_macro_have_meanings() -> None:
-    assert "in launch order" in ingest.column_meanings("kernel_sequences")["sequence"]
+    assert "in launch order" in server.column_meanings("kernel_sequences")["sequence"]
 
 
 def test_a_header_does_not_repeat_the_glossary() -> None:

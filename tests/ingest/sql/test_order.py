@@ -13,7 +13,7 @@ from ingest import sql
 from ingest.conversion import AddOptions, build, write_run
 from ingest.inputs import read_run_input
 from ingest.sql import order, versions
-from tests.samples import Samples, run_name
+from tests.helpers.samples import Samples, run_name
 
 ORDERS = 1  # number of random orders per profile
 OF_SAMPLES = (  # a device, compilations on a host, a snapshot, which other tests need as runs

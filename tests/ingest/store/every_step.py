@@ -28,7 +28,7 @@ from ingest.store import upkeep
 from ingest.store.files.faults import find_fault
 
 sys.path.append(str(Path(__file__).parents[3]))
-from tests.stores import is_at_rest, listing
+from tests.helpers.stores import is_at_rest, listing
 
 STEPS = {
     "fcntl.flock",

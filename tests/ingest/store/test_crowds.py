@@ -14,7 +14,7 @@ import pytest
 import ingest
 from ingest.errors import StoreError
 from ingest.store.reading.retry import retry_if_removed
-from tests.stores import is_at_rest
+from tests.helpers.stores import is_at_rest
 
 pytestmark = pytest.mark.slow  # starts many processes
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "dur": 1}

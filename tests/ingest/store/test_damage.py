@@ -13,9 +13,9 @@ import pytest
 import ingest
 from ingest import sql
 from tests.builders.events import host, kernel, op
-from tests.command import Command
 from tests.conftest import Traces
-from tests.stores import is_at_rest
+from tests.helpers.command import Command
+from tests.helpers.stores import is_at_rest
 
 DAMAGED, INTACT = "damaged", "intact"
 pytestmark = pytest.mark.slow  # damages every file of a run

@@ -17,8 +17,8 @@ import ingest
 from ingest import sql
 from ingest.store.files.locking import work_directory
 from tests.builders.events import op
-from tests.command import Command, Result
-from tests.stores import is_at_rest
+from tests.helpers.command import Command, Result
+from tests.helpers.stores import is_at_rest
 
 pytestmark = pytest.mark.slow  # starts many processes
 INGEST = (sys.executable, "-m", "ingest")

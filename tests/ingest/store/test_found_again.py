@@ -14,9 +14,9 @@ import ingest
 from ingest import sql
 from ingest.store import upkeep
 from tests.builders.events import op
-from tests.command import Command
 from tests.conftest import Traces
-from tests.stores import is_at_rest, listing
+from tests.helpers.command import Command
+from tests.helpers.stores import is_at_rest, listing
 
 NAMES = ("one", "two")
 QUERY = "SELECT name, (SELECT count(*) FROM events AS e WHERE e.run_id = r.run_id) FROM runs AS r"

@@ -14,9 +14,10 @@ import duckdb
 import pytest
 
 import ingest
+from ingest import server
 from ingest.store import upkeep
 from ingest.store.files import leases
-from tests.stores import is_at_rest, listing
+from tests.helpers.stores import is_at_rest, listing
 
 pytestmark = pytest.mark.slow  # starts several processes
 OPERATIONS = int(os.environ.get("TRACEHOUSE_TEST_OPERATIONS", "8"))
@@ -84,7 +85,7 @@ def by_relation(store: Path) -> Callable[[], object]:
 
 def by_sandbox(store: Path) -> Callable[[], object]:
     """Ask in a process of the sandbox."""
-    sandbox = ingest.Sandbox(store, seconds=60)
+    sandbox = server.Sandbox(store, seconds=60)
     return lambda: [list(row.values()) for row in sandbox.query(QUERY).table.to_pylist()]
 
 

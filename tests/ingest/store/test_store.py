@@ -10,7 +10,7 @@ import pytest
 import ingest
 from ingest import AddOptions, sql
 from ingest.errors import StoreError
-from tests.samples import Samples
+from tests.helpers.samples import Samples
 
 EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1}
 COLLIDING = (29141, 105589)  # durations whose traces have checksums with equal first 8 digits

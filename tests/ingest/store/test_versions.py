@@ -14,9 +14,9 @@ import pytest
 import ingest
 from ingest import sql
 from tests.builders.events import Event, kernel, op
-from tests.command import Command
 from tests.conftest import Traces
-from tests.stores import is_at_rest
+from tests.helpers.command import Command
+from tests.helpers.stores import is_at_rest
 
 # A store that the last tracehouse without versions wrote. It lacks columns that later versions
 # removed, or renamed without an entry in `sql.EARLIER_NAMES`. It ran in the parent directory of

@@ -11,7 +11,7 @@ from ingest.conversion.critical_path.nodes import Nodes
 from ingest.conversion.critical_path.streams import add_streams
 from ingest.conversion.critical_path.threads import Host
 from tests.builders import relations
-from tests.samples import TWO_RANKS, Samples
+from tests.helpers.samples import TWO_RANKS, Samples
 
 RUNS = ["alexnet_cuda_sync", "mi210_gpu_only", "mi300_torch_compile_triton", "mtia_inference"]
 RUNS += [TWO_RANKS, "misc_backward_threads"]

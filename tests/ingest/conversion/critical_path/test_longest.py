@@ -7,7 +7,7 @@ import numpy as np
 
 from ingest.conversion.critical_path.graph import NOBODY, Edges, Graph, Kind, in_order
 from ingest.conversion.critical_path.longest import lengths_without, longest_path
-from tests.cases import check_each
+from tests.helpers.cases import check_each
 
 SEEDS = range(200)
 

@@ -8,7 +8,7 @@ import pytest
 
 import ingest
 from tests.conftest import NOT_A_TRACE
-from tests.samples import COMPILED, TWO_RANKS, Samples
+from tests.helpers.samples import COMPILED, TWO_RANKS, Samples
 
 NAMED = 8  # most names of a level that have a gain
 # Each step with its time in `step_metrics`, which its path must cover.

@@ -7,7 +7,7 @@ import numpy as np
 from ingest.conversion.critical_path.graph import NOBODY
 from ingest.conversion.critical_path.nodes import Nodes
 from ingest.conversion.critical_path.threads import read_threads
-from tests.cases import check_each
+from tests.helpers.cases import check_each
 
 SEEDS = range(300)
 NONE = np.zeros(0, np.int64)

@@ -20,7 +20,7 @@ from tests.builders.compile_logs import (
     trace,
 )
 from tests.builders.relations import Relations, Run, built
-from tests.command import Command
+from tests.helpers.command import Command
 from tests.ingest.formats.conftest import Load
 
 LOG = "flux_compiled_b2-rank0.compile.log.gz"

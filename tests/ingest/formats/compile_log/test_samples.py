@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import ingest
-from tests.samples import COMPILED, Samples
+from tests.helpers.samples import COMPILED, Samples
 
 LOG = "flux_compiled_b2-rank0.compile.log.gz"
 TRACE = "flux_compiled_b2-rank0.trace.json.gz"

@@ -9,8 +9,8 @@ import pytest
 import ingest
 from tests.builders.events import Event, host, kernel, op
 from tests.builders.relations import Relations, built
-from tests.command import Command
 from tests.conftest import Traces
+from tests.helpers.command import Command
 
 SHOWN = (
     "SELECT name, category, dur_ns // 1000, self_ns // 1000, depth FROM events ORDER BY event_id"

@@ -8,8 +8,8 @@ import pytest
 import ingest
 from tests.builders.events import Event, host, kernel, op
 from tests.builders.relations import Relations, built
-from tests.command import Command
 from tests.conftest import Traces
+from tests.helpers.command import Command
 
 LINKS = "SELECT rank, device, name, op, dur_ns FROM kernels ORDER BY rank, name"
 EXPECTED = [(0, 0, "gemm", "aten::mm", 50_000), (1, 0, "sum", "aten::add", 70_000)]

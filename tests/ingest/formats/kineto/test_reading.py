@@ -13,8 +13,8 @@ from ingest.errors import ProfileError
 from ingest.formats import io
 from tests.builders.events import op
 from tests.builders.relations import Run, built
+from tests.helpers.samples import Samples
 from tests.ingest.formats.conftest import Load, Ranks
-from tests.samples import Samples
 
 ODD_NAME = 'a "quoted" }, {"ph": ] "traceEvents": [ \\ name'
 EVENTS = [

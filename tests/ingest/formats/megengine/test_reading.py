@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 import ingest
-from tests.megengine import Profile
-from tests.samples import MEGENGINE, Samples
+from tests.helpers.megengine import Profile
+from tests.helpers.samples import MEGENGINE, Samples
 
 Rows = list[dict[str, Any]]
 

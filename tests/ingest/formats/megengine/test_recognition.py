@@ -13,8 +13,8 @@ from ingest.formats import Source
 from ingest.inputs import read_run_input
 from tests.builders.events import op
 from tests.builders.megengine import CPU, THREAD, Opr, content
+from tests.helpers.samples import MEGENGINE
 from tests.ingest.formats.conftest import Load, Ranks
-from tests.samples import MEGENGINE
 
 WHOLE = content(
     Opr("1", device={CPU: (0, 1, 2)}, host={THREAD: (0, 1, 2)}, reads=["2"]),

@@ -18,8 +18,8 @@ from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.stacks import Stacks
 from tests.builders.pickles import events, text
 from tests.builders.snapshots import block, event, frame, many, segment
+from tests.helpers.samples import SNAPSHOTS
 from tests.ingest.formats.snapshot.conftest import Read, wrongly_read
-from tests.samples import SNAPSHOTS
 
 pytestmark = pytest.mark.slow  # hundreds of damaged files
 

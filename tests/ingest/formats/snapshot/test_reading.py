@@ -16,7 +16,7 @@ from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
 from ingest.formats.snapshot.stacks import Stacks
 from tests.builders.snapshots import Row, block, event, frame, many, odd, segment
-from tests.samples import SNAPSHOTS
+from tests.helpers.samples import SNAPSHOTS
 
 PLAIN_EVENT = {
     "action": "action", "addr": "address", "size": "bytes", "stream": "stream",

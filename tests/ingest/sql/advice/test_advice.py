@@ -17,9 +17,9 @@ from tests.builders import events
 from tests.builders.compile_logs import artifact, event
 from tests.builders.events import Event, host
 from tests.builders.relations import Input, Relations, Run, built, trace
+from tests.helpers.samples import Samples
 from tests.ingest.sql.runs import metrics_in_python
 from tests.ingest.sql.steps import parts_in_python
-from tests.samples import Samples
 
 REASON = "0/0: tensor 'x' size mismatch at index 0. expected 1, actual 2"
 CONTROL, WORKERS0, QWEN = "nccl_training_control", "v100_resnet50_workers0", "h100_qwen1.5-0.5b"

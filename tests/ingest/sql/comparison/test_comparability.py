@@ -9,7 +9,7 @@ import ingest
 from tests.builders import diff_traces, events
 from tests.builders.compile_logs import event
 from tests.builders.relations import Relations, Run, built, ranks
-from tests.samples import COMPILED, EAGER, Samples
+from tests.helpers.samples import COMPILED, EAGER, Samples
 
 Warnings = dict[str, tuple[str | None, str | None]]
 

@@ -18,8 +18,8 @@ import ingest
 from tests.builders.diff_traces import FUSED, Call, compiled, eager, trace
 from tests.builders.events import Event, host, kernel
 from tests.builders.relations import Relations, built, ranks
-from tests.cases import check_each
-from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
+from tests.helpers.cases import check_each
+from tests.helpers.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 TRANSFORMER = "FluxTransformer2DModel"
 PAIRS = [

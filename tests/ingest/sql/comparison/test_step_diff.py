@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 import ingest
-from tests.samples import Samples
+from tests.helpers.samples import Samples
 
 RUNS = ("v100_resnet50_workers0", "v100_resnet50_workers4")
 STEPS = 6  # steps of each run

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.builders.relations import built
-from tests.recorded import RECORDINGS
+from tests.helpers.recorded import RECORDINGS
 
 GPU = RECORDINGS / "gpu"
 OPERATORS = """

@@ -11,7 +11,7 @@ import pytest
 
 import ingest
 from tests.builders.relations import built
-from tests.recorded import RECORDINGS
+from tests.helpers.recorded import RECORDINGS
 
 Figures = tuple[int, int, int, int, int, int]
 # Of each trace: kernels, copies, fills, ns; activities of graph launches and their ns.

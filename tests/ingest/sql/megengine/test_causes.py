@@ -1,7 +1,7 @@
 """A gap of a comp node has one cause, in `bubbles` and on the critical path."""
 
 import ingest
-from tests.samples import MEGENGINE, Samples
+from tests.helpers.samples import MEGENGINE, Samples
 
 # A path covers several comp nodes, which can idle at the same time.
 SEVERAL_NODES = {

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import ingest
-from tests.samples import Samples
+from tests.helpers.samples import Samples
 
 RUNS = ("train_ctx512", "full_history_annotations", "private_pools_no_history", "h100_owlv2")
 MACROS = (

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 import ingest
+from tests.helpers.samples import SNAPSHOTS, Samples
 from tests.ingest.sql.memory.replay import replay
-from tests.samples import SNAPSHOTS, Samples
 
 PUBLISHED = {
     "full_history_annotations": {

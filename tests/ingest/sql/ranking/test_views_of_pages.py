@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import ingest
-from tests.samples import TWO_RANKS, Samples
+from tests.helpers.samples import TWO_RANKS, Samples
 
 RUNS = (
     "h100_owlv2",

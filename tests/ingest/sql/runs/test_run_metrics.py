@@ -14,8 +14,8 @@ from tests.builders import diff_traces
 from tests.builders.diff_traces import Call
 from tests.builders.events import Event, host
 from tests.builders.relations import Relations, built, ranks, trace
+from tests.helpers.samples import COMPILED, EAGER, TWO_RANKS, Samples
 from tests.ingest.sql.runs import metrics_in_python
-from tests.samples import COMPILED, EAGER, TWO_RANKS, Samples
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from tests.builders.sweeps import (
     sweep_store,
     write_run,
 )
-from tests.command import Command
+from tests.helpers.command import Command
 
 NO_TRACE = "no trace"  # the store accepts a run without a trace only if it has an error
 

@@ -9,12 +9,12 @@ import duckdb
 import pytest
 
 import ingest
+from tests.helpers.samples import COMPILED, EAGER, Samples
 from tests.ingest.sql.runs import metrics_in_python
 from tests.ingest.sql.runs.metrics_in_python import Event
 from tests.ingest.sql.runs.test_run_metrics import adds_up, rows, with_causes
 from tests.ingest.sql.steps import parts_in_python
 from tests.ingest.sql.steps.test_step_parts import found_in
-from tests.samples import COMPILED, EAGER, Samples
 
 FLUX = "nn.Module: FluxTransformer2DModel_0"
 SAMPLES = {  # number of steps, how they are found, their name: read from the traces

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 import ingest
-from tests.samples import Samples
+from tests.helpers.samples import Samples
 
 ALEXNET, CONTROL, TEST = "alexnet_cuda_sync", "nccl_training_control", "nccl_training_test"
 FILES = {ALEXNET: "hta_alexnet.json", CONTROL: "hta_control.json", TEST: "hta_test.json"}

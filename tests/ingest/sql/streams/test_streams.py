@@ -8,12 +8,12 @@ import duckdb
 import pytest
 
 import ingest
-from tests.cases import check_each
+from tests.helpers.cases import check_each
+from tests.helpers.samples import TWO_RANKS, Samples
 from tests.ingest.sql.runs.metrics_in_python import Event, read
 from tests.ingest.sql.streams import in_python
 from tests.ingest.sql.streams.in_python import Row
 from tests.ingest.sql.streams.trace_in_python import activities, innermost
-from tests.samples import TWO_RANKS, Samples
 
 FIRSTS = """
     WITH firsts AS (SELECT run_id, rank, min(start_ns) AS first_ns FROM kernels GROUP BY ALL)

@@ -12,8 +12,8 @@ import ingest
 from ingest import sql
 from ingest.sql.versions import PACKAGES
 from ingest.store.derived.index import INDEX, VERSION, index_version
-from tests.kept_directories import KeptDirectories
-from tests.stores import locked
+from tests.helpers.kept_directories import KeptDirectories
+from tests.helpers.stores import locked
 
 FOLDERS = ("traces", "traces/cpu", "compile", "snapshots", "megengine")
 EAGER, COMPILED, TWO_RANKS = "flux_eager_b2", "flux_compiled_b2", "two_ranks"

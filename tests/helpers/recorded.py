@@ -11,7 +11,7 @@ from tests.builders.megengine import GPU, OTHER_GPU, THREAD, Opr, chunk, profile
 from tests.builders.snapshots import MIB, stack
 from tests.builders.snapshots import snapshot as snapshot_of
 
-RECORDINGS = Path(__file__).parent / "recordings"
+RECORDINGS = Path(__file__).parents[1] / "recordings"
 EAGER, COMPILED, TWO_RANKS = "eager", "compiled", "two_ranks"
 DEVICE, SNAPSHOT, NETWORK = "device", "snapshot", "network"
 

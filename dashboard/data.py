@@ -12,8 +12,8 @@ from starlette.datastructures import QueryParams
 import ingest
 from dashboard import options
 from dashboard.network import is_local
-from dashboard.query import Query, Scalar, select
 from ingest import server
+from ingest.server import Query, Scalar, select
 
 NEWEST_FIRST = "ingested_at DESC, run_id"
 # The time of recording comes first, if it is known.

@@ -8,11 +8,11 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
 from dashboard.widgets import incomplete_runs, offered_run, recompiled, run_picker, step_picker
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
+from ingest.server import select
 
 ALL_RUNS = "all picked runs"
 SELECTORS = ("of", "device")  # keys of widgets that some pages lack

@@ -7,6 +7,7 @@ from ingest import names, units
 from ingest.perfetto.guard import AddedHeaders, SiteGuard
 from ingest.perfetto.server import ShownTrace, trace_routes
 from ingest.perfetto.traces import trace_of
+from ingest.reports import Query, Scalar, Value, call, select
 from ingest.sandbox import Result, Sandbox
 from ingest.sql import Part, column_meanings, column_unit, parts, start_here, tables
 from ingest.store.files.faults import fault_lines
@@ -14,15 +15,20 @@ from ingest.store.files.faults import fault_lines
 __all__ = [
     "AddedHeaders",
     "Part",
+    "Query",
     "Result",
     "Sandbox",
+    "Scalar",
     "ShownTrace",
     "SiteGuard",
+    "Value",
+    "call",
     "column_meanings",
     "column_unit",
     "fault_lines",
     "names",
     "parts",
+    "select",
     "start_here",
     "tables",
     "trace_of",

@@ -6,9 +6,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, select
 from dashboard.widgets import advice_kinds, menu, timeline_link
 from dashboard.widgets.view import View
+from ingest.server import Query, select
 
 MAX_ROWS = 200
 NAME_WIDTH = 110

@@ -7,9 +7,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu, timeline, timeline_link, url, zoom
 from dashboard.widgets.view import View
+from ingest.server import select
 
 MAX_GAPS = 200
 MAX_HOSTS = 1_000

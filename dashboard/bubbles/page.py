@@ -6,10 +6,10 @@ import streamlit as st
 from dashboard import data
 from dashboard.bubbles import gaps
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, metrics, split, timeline, url
 from dashboard.widgets.view import View
 from ingest import server
+from ingest.server import Query, select
 
 HOST_IDLE = "Neither an operator nor compiled code ran."
 

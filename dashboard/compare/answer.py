@@ -7,9 +7,9 @@ from dashboard import data
 from dashboard.compare import medians
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import colours, formatting
-from dashboard.query import select
 from dashboard.widgets import median_step
 from dashboard.widgets.metrics import HELP
+from ingest.server import select
 
 MAX_WARNINGS = 4
 TOP = 3

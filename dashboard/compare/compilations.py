@@ -10,8 +10,8 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 MAX_ROWS = 500
 COLUMNS = (

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Value, select
+from ingest.server import Value, select
 
 
 class DefaultPair(NamedTuple):

@@ -7,8 +7,8 @@ from dashboard import data
 from dashboard.compare import op_rows
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 MAX_OPERATORS = 500
 READABLE = "LAMBDA op: struct_update(op, shapes := shapes_text(op.shapes, NULL))"

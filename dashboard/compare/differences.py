@@ -7,8 +7,8 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import Pair
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, Value, select
 from dashboard.widgets import menu
+from ingest.server import Query, Value, select
 
 COLUMNS = "topic, setting, base, other"
 

@@ -5,9 +5,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import BASE, OTHER, Pair
-from dashboard.query import Query, select
 from dashboard.widgets import flame_graph, menu, url
 from dashboard.widgets.flame_graph import SEARCH, Metric
+from ingest.server import Query, select
 
 METRICS = (
     Metric("self_device_ns", "device time"),

@@ -7,8 +7,8 @@ from dashboard import data
 from dashboard.compare import op_rows, operators, sections
 from dashboard.compare.pair import Pair
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu, run_picker, timeline_link
+from ingest.server import select
 
 MAX_ROWS = 200
 HINT = "Click a row to see what launched the kernel on each side, and with which shapes."

@@ -9,7 +9,7 @@ import ingest
 from dashboard import data
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, select
+from ingest.server import Query, select
 
 TOO_FEW = "too few runs"
 ROUNDING = 1e-9  # fraction of the wall time up to which a difference is rounding

@@ -7,8 +7,8 @@ import pandas as pd
 import ingest
 from dashboard import data
 from dashboard.compare.pair import Pair
-from dashboard.query import Query, Value, select
 from ingest import server
+from ingest.server import Query, Value, select
 
 COLUMNS = (
     "status, name, module, host_frame, evidence, base_ns, other_ns, change_ns, of_calls_ns, "

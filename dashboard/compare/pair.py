@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import ingest
-from dashboard.query import Scalar
+from ingest.server import Scalar
 
 BASE, OTHER = "base", "other"
 

@@ -9,8 +9,8 @@ from dashboard import data
 from dashboard.compare import default_pair, run_groups, steps
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import formatting
-from dashboard.query import select
 from dashboard.widgets.view import View
+from ingest.server import select
 
 RANK = "rank"
 DEFAULT = "default_pair"  # the default pair that is shown, and the picked runs it belongs to

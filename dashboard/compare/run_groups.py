@@ -5,7 +5,7 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Query
+from ingest.server import Query
 
 MAX_NAMED = 3
 

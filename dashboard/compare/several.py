@@ -10,8 +10,8 @@ import ingest
 from dashboard import data
 from dashboard.compare.pair import OTHER, Pair
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, select
 from dashboard.widgets import menu
+from ingest.server import Query, select
 
 KEY = "several_runs"
 MIN_RUNS = 3

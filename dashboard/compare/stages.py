@@ -4,8 +4,8 @@ from dashboard import data
 from dashboard.compare import sections
 from dashboard.compare.pair import Pair
 from dashboard.drawing import colours, tables
-from dashboard.query import Query, select
 from dashboard.widgets import menu, stages
+from ingest.server import Query, select
 
 EXPLAINED = (
     "The pipeline call with the median time of each run. The changes of stages add up to the "

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.compare.pair import Pair
 from dashboard.drawing import formatting
-from dashboard.query import Query, Scalar, call, select
+from ingest.server import Query, Scalar, call, select
 
 MAX_CHOICES = 200
 BINS = 240

@@ -8,8 +8,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 TITLES = {
     "fragmentation": "free between allocations",

@@ -13,7 +13,7 @@ from dashboard.memory import stack_frames
 from dashboard.memory.chart import Bands
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
-from dashboard.query import Query, Value, select
+from ingest.server import Query, Value, select
 
 LEVEL = "allocation"  # a level that `memory_owners` does not have
 MAX_ALLOCATIONS = 64

@@ -7,9 +7,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import select
 from dashboard.widgets import step_picker, timeline_link
 from dashboard.widgets.step_picker import Steps
+from ingest.server import select
 
 KEY = "at"
 MAX_OOMS = 8  # maximum number of out-of-memory errors that get a button

@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import Query, Scalar, select
 
 MAX_PIECES = 2_000
 CURVE_HEIGHT, MAP_HEIGHT = 130, 380

@@ -10,8 +10,8 @@ from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.memory import device_memory
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import Query, select
 from dashboard.widgets import menu
+from ingest.server import Query, select
 
 MAX_RUNS = len(colours.RUNS)
 BINS = 240

@@ -11,10 +11,10 @@ from dashboard.memory import allocations, chart, chosen_moment
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
-from dashboard.query import select
 from dashboard.widgets import menu, zoom
 from dashboard.widgets.step_picker import Steps
 from ingest import server
+from ingest.server import select
 
 BINS = 240
 MAX_OWNERS = len(colours.OWNERS)

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Query, Scalar, select
 from dashboard.widgets import run_picker
+from ingest.server import Query, Scalar, select
 
 COLUMNS = (
     "run_id, source_id, rank, device_id, device_type, device, "

@@ -8,8 +8,8 @@ from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.memory import chosen_moment, stack_frames
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 MAX_ERRORS = 5
 TOP = 5

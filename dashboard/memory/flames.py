@@ -5,8 +5,8 @@ import streamlit as st
 from dashboard.memory import chosen_moment
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import select
 from dashboard.widgets import flame_graph, menu, url
+from ingest.server import select
 
 HELP = (
     "Each box is a line of code. Its width is the memory that the line and its callees had "

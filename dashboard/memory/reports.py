@@ -7,8 +7,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import Query, select
 from dashboard.widgets import menu
+from ingest.server import Query, select
 
 MAX_ROWS = 1_000
 MIN_STEPS = 3  # to see a leak: two steps after the first

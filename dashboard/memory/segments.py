@@ -8,8 +8,8 @@ from dashboard.drawing import charts, colours, formatting, lanes
 from dashboard.memory import chosen_moment, curve_marks
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 MAX_SEGMENTS = 600
 MAX_BLOCKS = 1_200

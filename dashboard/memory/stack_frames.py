@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 UNKNOWN = {"", "??"}
 OWN = "your own"

@@ -11,9 +11,9 @@ from dashboard.drawing import formatting, tables
 from dashboard.memory import allocations, chosen_moment, curve, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
 from dashboard.memory.device_memory import MemoryDevice
-from dashboard.query import Query, select
 from dashboard.widgets import menu, url
 from ingest import server
+from ingest.server import Query, select
 
 MAX_OWNERS = 1_000
 MAX_ALLOCATIONS = 200

@@ -5,9 +5,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, Value, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import Query, Value, select
 
 MAX_ROWS = 500
 METRICS = {

@@ -8,9 +8,9 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.modules import detail
-from dashboard.query import Scalar, select
 from dashboard.widgets import flame_graph, menu, url
 from dashboard.widgets.flame_graph import Metric
+from ingest.server import Scalar, select
 
 THREAD = "thread"  # URL parameter
 ALL_THREADS = "all threads"

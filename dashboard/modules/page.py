@@ -6,9 +6,9 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import tables
 from dashboard.modules import detail, flames
-from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, url
 from dashboard.widgets.view import View
+from ingest.server import Query, select
 
 MODULE = "module"  # URL parameter: the id of the ticked module
 MAX_ROWS = 2_000

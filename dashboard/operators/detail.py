@@ -7,10 +7,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu, split, timeline_link
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
+from ingest.server import Query, Scalar, select
 
 MAX_CALLS = 500
 MAX_SEQUENCES = 200

@@ -10,9 +10,9 @@ import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, tables
 from dashboard.operators import detail
-from dashboard.query import Query, Value, select
 from dashboard.widgets import menu, metrics, page_change, run_picker, step_parts, url
 from dashboard.widgets.view import View
+from ingest.server import Query, Value, select
 
 MAX_ROWS = 2_000
 BARS = 10

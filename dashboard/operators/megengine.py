@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import Query, Scalar, select
 
 MAX_ROWS = 2_000
 BARS = 12

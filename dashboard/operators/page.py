@@ -7,10 +7,10 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.operators import detail, host_ranking, megengine, side_by_side
-from dashboard.query import Query, select
 from dashboard.widgets import incomplete_runs, menu, metrics, step_parts, url
 from dashboard.widgets.view import View
 from ingest import server
+from ingest.server import Query, select
 
 LEVELS = {
     "op": "outermost operator around the launch",

@@ -7,8 +7,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import select
 from dashboard.widgets import compare_link, menu, page_change, run_picker, url
+from ingest.server import select
 
 MAX_RUNS = len(colours.RUNS)
 MAX_ROWS = 2_000

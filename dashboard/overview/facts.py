@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
+from ingest.server import select
 
 # Keys of run.json, and the format of their values.
 CONFIGURATION = {

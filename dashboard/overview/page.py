@@ -5,10 +5,10 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.overview import facts, stages, tensorboard, top
-from dashboard.query import select
 from dashboard.widgets import critical_path, incomplete_runs, metrics, step_parts, step_picker
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
+from ingest.server import select
 
 
 def page(view: View) -> None:

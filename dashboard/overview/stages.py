@@ -5,9 +5,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu, stages
 from dashboard.widgets.view import View
+from ingest.server import select
 
 EXPLAINED = (
     "The stages of a call: encoding of texts and images, the denoising loop with its classes of "

@@ -5,9 +5,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import select
 
 PARTS = ("kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu", "other")
 RULES = (

@@ -4,10 +4,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, select
 from dashboard.widgets import advice_kinds, menu, page_change
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
+from ingest.server import Query, select
 
 MAX_ROWS = 5
 MAX_ADVICE = 2

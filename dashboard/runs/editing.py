@@ -9,7 +9,7 @@ import streamlit as st
 import ingest
 from dashboard import data, options
 from dashboard.drawing import formatting
-from dashboard.query import select
+from ingest.server import select
 
 MODES = ("eager", "compiled")
 DIFFERENT = "Different values: left unchanged"

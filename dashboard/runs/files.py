@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from dashboard import data
 from dashboard.drawing import tables
-from dashboard.query import select
 from dashboard.widgets import menu
+from ingest.server import select
 
 OTHERS = {  # labels of the trace format's phases, the keys of `sources.other_counts`
     "phase M": "metadata",

@@ -6,10 +6,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
 from dashboard.runs import columns, editing, files, links, table
 from dashboard.widgets import incomplete_runs, menu, metrics, recompiled, url
 from dashboard.widgets.view import View
+from ingest.server import select
 
 COMPLETE = "Events with a duration: the rows of table events. Files, below, counts other events."
 RECORDING = (

@@ -9,9 +9,9 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import Query, Value, select
 from dashboard.runs import columns
 from dashboard.widgets import run_picker
+from ingest.server import Query, Value, select
 
 KEY = "runs_table"
 SEARCHED = "concat_ws(' ', run_id, name, model, mode, device_name, tags, note)"

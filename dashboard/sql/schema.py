@@ -6,8 +6,8 @@ from typing import Any
 
 from dashboard import data
 from dashboard.drawing import component
-from dashboard.query import select
 from ingest import server
+from ingest.server import select
 
 HERE = Path(__file__).parent
 

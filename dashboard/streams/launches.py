@@ -6,10 +6,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import select
 from dashboard.streams import section
 from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.view import View
+from ingest.server import select
 
 LONG_CALL_NS, LONG_DELAY_NS = 50_000, 100_000
 FIRST_BAR_NS = 1_000  # shorter delays count in the first bar

@@ -3,10 +3,10 @@
 import pandas as pd
 
 from dashboard.drawing import colours, formatting
-from dashboard.query import Query, call
 from dashboard.widgets import timeline_chart
 from dashboard.widgets.timeline import Strips
 from dashboard.widgets.view import View
+from ingest.server import Query, call
 
 BINS = 240
 MAX_STREAMS = 4

@@ -5,10 +5,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import select
 from dashboard.streams import launches, over_time, section
 from dashboard.widgets import incomplete_runs, menu, metrics, timeline
 from dashboard.widgets.view import View
+from ingest.server import select
 
 # The causes of `stream_idle`: the part of a step whose colour it has, and its label.
 CAUSES = {

@@ -5,9 +5,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import tables
-from dashboard.query import Query
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import Query
 
 
 def show(

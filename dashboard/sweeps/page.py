@@ -5,10 +5,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import select
 from dashboard.sweeps import scatter, variant
 from dashboard.widgets import menu, url
 from dashboard.widgets.view import View
+from ingest.server import select
 
 AT = "at"  # URL parameter: the run of the clicked variant
 COLUMNS = {  # the columns of the table, and their headings

@@ -7,10 +7,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
 from dashboard.timeline import strips
 from dashboard.widgets import incomplete_runs, perfetto, timeline, timeline_link, url, zoom
 from dashboard.widgets.view import View
+from ingest.server import select
 
 MAX_EVENTS = 400_000  # more are shown only if the user confirms
 EVENTS_A_SECOND = 50_000

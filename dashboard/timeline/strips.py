@@ -7,10 +7,9 @@ import pandas as pd
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, lanes
-from dashboard.query import call, select
 from dashboard.widgets import menu, timeline, timeline_chart, zoom
 from dashboard.widgets.view import View
-from ingest.server import units
+from ingest.server import call, select, units
 
 BINS = 300
 TICKS = 6

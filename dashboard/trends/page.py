@@ -5,11 +5,11 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.query import select
 from dashboard.trends import chart, run_detail, scope, small_multiples
 from dashboard.trends.chart import formatted, label
 from dashboard.widgets import median_step, menu, run_picker, url
 from dashboard.widgets.view import View
+from ingest.server import select
 
 FIRST_METRICS = ["wall", "busy", "idle"]
 MAX_METRICS = 6

@@ -8,9 +8,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, formatting
-from dashboard.query import Value, select
 from dashboard.trends import chart
 from dashboard.widgets import compare_link, median_step
+from ingest.server import Value, select
 
 PAGES = ("runs", "overview", "operators", "bubbles", "memory", "advice")
 

@@ -9,8 +9,8 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Value, select
 from dashboard.widgets.view import View
+from ingest.server import Value, select
 
 FILTERS = {"model": "Model", "mode": "Mode", "device_name": "Device", "tagged": "Tag"}
 NAMED = "model_or_name"  # the model, or the run's name if it has no model

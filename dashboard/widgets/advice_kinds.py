@@ -4,8 +4,8 @@ from typing import Any
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Query, select
 from dashboard.widgets.view import View
+from ingest.server import Query, select
 
 # The best first. The gain on the critical path is closer to the truth than the bound.
 ORDER = "is_reachable DESC, coalesce(gain_ns, bound_ns) DESC, bound_ns DESC, kind"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import select
+from ingest.server import select
 
 
 def show(base: str, other: str, label: str) -> None:

@@ -5,11 +5,10 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, lanes, tables
-from dashboard.query import Query, Scalar, select
 from dashboard.widgets import menu, timeline_chart
 from dashboard.widgets.view import View
 from ingest import server
-from ingest.server import units
+from ingest.server import Query, Scalar, select, units
 
 BINS = 300
 TICKS = 6

@@ -9,8 +9,8 @@ import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, icicle, tables
 from dashboard.drawing.icicle import ALL
-from dashboard.query import Query, select
 from dashboard.widgets import menu
+from ingest.server import Query, select
 
 BOX, METRIC = "box", "flame"  # URL parameters
 SEARCH = "find"

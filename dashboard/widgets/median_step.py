@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Value, select
+from ingest.server import Value, select
 
 MIN_STEPS = 3  # as for `run_metrics.is_steady`
 FOUND = {

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import component
-from dashboard.query import Query
+from ingest.server import Query
 
 MAX_LINK_LENGTH = 6_000  # characters of a query that browsers and proxies accept in a URL
 SCROLL_LENGTH = 1_500  # characters of a query; the box of a longer one scrolls

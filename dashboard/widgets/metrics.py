@@ -7,9 +7,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
 from dashboard.widgets import median_step
 from dashboard.widgets.view import View
+from ingest.server import select
 
 FEW_STEPS = 3  # with at most this many steps, the middle half is all steps
 HELP = {

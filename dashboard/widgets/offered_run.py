@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import data
-from dashboard.query import select
 from dashboard.widgets.run_picker import RUN_KEY
+from ingest.server import select
 
 LOOKED_AT = "looked_at"  # the run that a page showed last
 OFFERED = "offered"  # the offered run and why, until the user picks runs

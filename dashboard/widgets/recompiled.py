@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
+from ingest.server import select
 
 MAX_NAMED = 3
 MAX_REASON_LENGTH = 300  # characters of a reason

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import Scalar, select
 from dashboard.widgets import zoom
+from ingest.server import Scalar, select
 
 RUN_KEY = "run"
 SHORT_DEVICE = re.compile(r"(?:rank (?P<rank>\d+) )?(?:[a-z]+:)?(?P<device>\d{1,9})")

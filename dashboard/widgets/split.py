@@ -8,9 +8,9 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
-from dashboard.query import Query, select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import Query, select
 
 MAX_DEVICES = 24
 MAX_ROWS = 1_000

@@ -4,9 +4,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import select
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
+from ingest.server import select
 
 EXPLAINED = (
     "The parts add up to the wall time. Work that overlaps counts in each of its parts. The part "

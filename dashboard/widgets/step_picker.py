@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import charts, formatting, step_bars
-from dashboard.query import Scalar, select
 from dashboard.widgets import menu, run_picker, zoom
 from dashboard.widgets.run_picker import KEPT_STEP, STEP_KEY, Device
+from ingest.server import Scalar, select
 
 MEDIAN, ALL = "median", "all"
 CONTROL = "step_control"

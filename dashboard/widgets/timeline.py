@@ -13,9 +13,9 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import component
-from dashboard.query import Query, call, select
 from dashboard.widgets import menu, timeline_chart, timeline_link, zoom
 from dashboard.widgets.view import View
+from ingest.server import Query, call, select
 
 BINS = 240
 MAX_ACTIVITIES = 1_000

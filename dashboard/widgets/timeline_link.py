@@ -6,8 +6,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.query import select
 from dashboard.widgets import page_change, run_picker, zoom
+from ingest.server import select
 
 MIN_AROUND_NS = 100_000  # shown before and after the target, or the target's length if longer
 LABEL = "Show in the timeline"

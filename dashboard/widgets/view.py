@@ -6,9 +6,9 @@ from typing import Any
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.drawing import formatting
-from dashboard.query import Scalar
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
+from ingest.server import Scalar
 
 
 @dataclass(frozen=True)

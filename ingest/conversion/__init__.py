@@ -1,4 +1,4 @@
-"""The pipeline that turns a run's files into Parquet tables."""
+"""Conversion of the files of a run to Parquet tables."""
 
 from ingest.conversion.run import AddOptions, stage_run, utc_now, write_run
 

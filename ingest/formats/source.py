@@ -8,9 +8,17 @@ from ingest.formats.format import Format
 from ingest.units import as_utf8, counted
 
 MAX_RANKS = 1_000_000  # of a job
-HIDDEN = (
-    *("clock", "coded_warnings", "conditions", "devices", "format", "framework", "metadata", "pid"),
-    *("process", "world_size"),
+HIDDEN = (  # not columns of `sources`, or filled in separately
+    "clock",
+    "coded_warnings",
+    "conditions",
+    "devices",
+    "format",
+    "framework",
+    "metadata",
+    "pid",
+    "process",
+    "world_size",
 )
 
 
@@ -32,11 +40,13 @@ class Source:
     first warning with the code `unreadable` or `truncated` is the reason.
 
     The reader of the format fills in what the file records about its process, and leaves the rest:
-    `clock`, the Unix time of the zero of its times, ns; `rank`, which later becomes the assumed one
-    if it is not recorded; `world_size`, the number of processes of the job; `pid`, the process id;
-    `framework`, if it is not that of the format; `devices`, with the fields of
-    `sources.known_devices`; `conditions`, versions and settings by name, which `run_conditions`
-    compares.
+    `clock`: Unix time of the zero of the file's times, ns.
+    `rank`: becomes the assumed rank later, if it is not recorded.
+    `world_size`: number of processes of the job.
+    `pid`: process id.
+    `framework`: the framework that wrote the file, if it is not that of the format.
+    `devices`: devices, with the fields of `sources.known_devices`.
+    `conditions`: versions and settings by name, which `run_conditions` compares.
     """
 
     source_id: int

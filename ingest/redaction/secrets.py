@@ -100,7 +100,10 @@ def _redact_document(text: str) -> str:
     redacted = redact(document)
     if redacted == document:
         return text
-    new = json.dumps(redacted, ensure_ascii=False)
+    # A list keeps its form. The inputs of an operator are compared as text.
+    is_compact = isinstance(document, list) and ", " not in text
+    separators = (",", ":") if is_compact else None
+    new = json.dumps(redacted, ensure_ascii=False, separators=separators)
     return text if new == json.dumps(document, ensure_ascii=False) else new
 
 

@@ -12,6 +12,7 @@ from ingest.redaction.secrets import redact_json, redact_text
 from ingest.units import counted
 
 BATCH = 10_000
+OF_EVENTS = {"staged", "staged_activities", "staged_calls", "staged_counters"}
 FEW = 100  # up to this number of rows, reading all texts is faster than compiling the keywords
 ESCAPED = r"\\u00[2-7]|\\/"  # escapes in JSON that are not necessary, and may hide a secret
 
@@ -113,6 +114,7 @@ def _redact_suspects(connection: duckdb.DuckDBPyConnection) -> None:
 def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
     """Warn of each file's number of rows with secrets. Rows of `staged_files` do not count."""
     counts: Counter[tuple[int, str]] = Counter()
+    events = []
     for table in tables:
         if not table.has_source or table.name == "staged_files":
             continue
@@ -121,11 +123,22 @@ def _warn(connection: duckdb.DuckDBPyConnection, tables: list[Table]) -> None:
             f"AND is_nested = {column in table.nested})"
             for column, text in table.texts.items()
         )
-        noun = "event" if table.name == "staged" else "text"
+        if table.name in OF_EVENTS:
+            events.append(f"SELECT source_id, event_id FROM {table.name} WHERE {holds}")
+            continue
         for source_id, count in connection.execute(
             f"SELECT source_id, count(*) FROM {table.name} WHERE {holds} GROUP BY source_id"
         ).fetchall():
-            counts[source_id, noun] += count
+            counts[source_id, "text"] += count
+    for source_id, count in (
+        connection.execute(
+            f"SELECT source_id, count(DISTINCT event_id) FROM ({' UNION ALL '.join(events)}) "
+            "GROUP BY source_id"
+        ).fetchall()
+        if events
+        else ()
+    ):
+        counts[source_id, "event"] += count
     for (source_id, noun), count in counts.items():
         connection.execute(
             "UPDATE staged_files SET warnings = list_append(warnings, $2), warning_codes = "

@@ -18,12 +18,18 @@ from ingest.sql.loader import IN_CATALOG, IN_SCRATCH, files
 from ingest.sql.of_run import definitions, read_by
 
 ORDER_FILE = Path(__file__).parent / "generated_order.json"
-# Scalar macros that queries over the catalog use, in addition to those that its views use; and
-# those with which `versions.py` computes columns of earlier versions.
+# Scalar macros that queries over the catalog use, in addition to those that its views use.
 MACROS_OF_QUERIES = {
-    *("chrome_moved", "chrome_tid", "device_label", "side"),
-    *("kernel_args", "link_args", "op_args"),
+    "chrome_moved",
+    "chrome_tid",
+    "device_label",
+    "joined_args",
+    "kernel_args",
+    "link_args",
+    "op_args",
+    "side",
 }
+# Those with which `versions.py` computes columns that earlier versions lack.
 MACROS_OF_VERSIONS = {"recorded_conditions", "recorded_devices"}
 
 

@@ -19,8 +19,9 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
             "staged_execution_nodes", nodes, f"*, {source.source_id} AS source_id, NULL AS pid"
         )
     pid = trace.metadata.get("pid")  # it may follow the nodes
-    if type(pid) is int:
+    if pid is not None:
         source.pid = str(pid)
+    if type(pid) is int:
         staging.connection.execute(
             "UPDATE staged_execution_nodes SET pid = $1 WHERE source_id = $2",
             [str(pid), source.source_id],

@@ -57,12 +57,14 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
             connection.execute(sql.query("fill_counters"), of_part)
     _count(connection, parts)
     unread = sum(source.dropped.values())
-    if len(parts) == 1 and source.events == unread and (unread or trace.truncated):
-        reasons = "; ".join(source.warnings)
+    is_unreadable = len(parts) == 1 and source.events == unread and (unread or trace.truncated)
+    reasons = "; ".join(source.warnings)
+    if is_unreadable:
         source.coded_warnings.clear()
-        raise ProfileError(f"{source.path}: no event can be read: {reasons}")
     for part in parts:
         describe(connection, part)
+    if is_unreadable:
+        raise ProfileError(f"{source.path}: no event can be read: {reasons}")
 
 
 def _parse(connection: duckdb.DuckDBPyConnection, source: Source, trace: KinetoTrace) -> None:

@@ -12,7 +12,7 @@ def parse(
     pieces: pa.RecordBatchReader,
     has_literal_backslashes: bool = False,
 ) -> None:
-    """Parse pieces of text into table `staged`: `sql/events/queries/parse.sql`."""
+    """Parse pieces of text into table `staged`: `sql/kineto/queries/parse.sql`."""
     connection.register("pieces", pieces)
     connection.execute(
         sql.query("parse"),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dashboard.drawing import colours, formatting, tables
-from dashboard.query import call, select
+from ingest.server import call, select
 
 DURATIONS = [
     (0, "0 µs"),

@@ -116,6 +116,21 @@ def test_traces_without_intact_content_fail(tmp_path: Path) -> None:
     assert overview.fetchall() == [(1, 5, 1)]
 
 
+def test_a_trace_without_a_readable_event_keeps_its_rank(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for name, rank, events in (("a", 0, [op("a")]), ("b", 3, [{}, 5])):
+        trace = {"distributedInfo": {"rank": rank, "world_size": 4}, "traceEvents": events}
+        (run / f"{name}.json").write_text(json.dumps(trace))
+    found = built(run, "sources", "runs")
+    assert found.sql("SELECT rank, status FROM sources ORDER BY rank").fetchall() == [
+        (0, "ok"),
+        (3, "failed"),
+    ]
+    assert "rank_assumed" not in {code for each in found.sources for code in each.warning_codes}
+    assert found.sql("SELECT world_size FROM runs").fetchall() == [(4,)]
+
+
 def test_ranks_have_descriptions_next_to_run_json(store: ingest.Store, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()

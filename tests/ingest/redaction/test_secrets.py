@@ -134,6 +134,18 @@ def test_no_column_of_an_event_holds_a_secret(traces: Any) -> None:
     ]
 
 
+def test_an_event_whose_input_is_a_secret_counts_once(traces: Any) -> None:
+    inputs = {"Concrete Inputs": ["", PLANTED[0], ""], "Input Dims": [[2], [], [3]]}
+    connection = traces.add([{**x("a", 1), "cat": "cpu_op", "args": inputs}])
+    assert PLANTED[0] not in all_that_a_store_holds(traces.store)
+    assert connection.sql("SELECT warnings FROM sources").fetchall() == [
+        (["redacted text that looks like a secret in 1 event"],)
+    ]
+    assert connection.sql("SELECT input_dims, concrete_inputs FROM ops").fetchall() == [
+        ("[[2],[],[3]]", '["","[redacted]",""]')
+    ]
+
+
 def test_json_that_python_cannot_read_is_redacted(ranks: Ranks) -> None:
     values = ["nan", "1" * 5000, "[" * 600 + "]" * 600, "[" * 9000 + "]" * 9000]
     events = json.dumps([x("a", 1, odd=0, api_key=5, list=["b", PLANTED[0]], tokens="12")])

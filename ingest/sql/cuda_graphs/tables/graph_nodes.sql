@@ -22,7 +22,7 @@
 -- input_dims       shapes of the inputs of the innermost cpu_op, as recorded (JSON)
 -- input_types      types of these inputs, as recorded (JSON)
 -- concrete_inputs  values of its scalar inputs, as recorded (JSON)
-WITH around AS (
+WITH found AS (
     SELECT
         recorded.*,
         ops.op_id,
@@ -47,44 +47,44 @@ WITH around AS (
 )
 
 SELECT
-    around.source_id,
-    around.rank,
-    around.event_id AS recorded_id,
-    around.capture_id,
-    around.is_forked,
+    found.source_id,
+    found.rank,
+    found.event_id AS recorded_id,
+    found.capture_id,
+    found.is_forked,
     row_number() OVER (
-        PARTITION BY around.capture_id ORDER BY around.launch_ns, around.event_id
+        PARTITION BY found.capture_id ORDER BY found.launch_ns, found.event_id
     ) AS ordinal,
-    around.kind,
+    found.kind,
     CASE
-        WHEN around.kind = 'kernel'
+        WHEN found.kind = 'kernel'
             THEN coalesce(
-                around.kernel,
-                CASE WHEN starts_with(around.op, 'triton_') THEN around.op END,
+                found.kernel,
+                CASE WHEN starts_with(found.op, 'triton_') THEN found.op END,
                 usual.kernel
             )
     END AS kernel,
-    around.op,
-    around.top_op,
+    found.op,
+    found.top_op,
     CASE
-        WHEN around.top_op_id IS NOT NULL
+        WHEN found.top_op_id IS NOT NULL
             THEN dense_rank() OVER (
-                PARTITION BY around.capture_id ORDER BY around.top_op_from_ns, around.top_op_id
+                PARTITION BY found.capture_id ORDER BY found.top_op_from_ns, found.top_op_id
             )
     END AS top_op_ordinal,
-    around.module_id,
-    around.input_dims,
-    around.input_types,
-    around.concrete_inputs
-FROM around
+    found.module_id,
+    found.input_dims,
+    found.input_types,
+    found.concrete_inputs
+FROM found
 LEFT JOIN usual_kernels AS usual
     ON
-        around.source_id = usual.source_id
-        AND around.op = usual.op
-        AND around.input_dims = usual.input_dims
-        AND around.input_types IS NOT DISTINCT FROM usual.input_types
-        AND around.launches_in_op = usual.kernels
-        AND around.op_ordinal = usual.ordinal
+        found.source_id = usual.source_id
+        AND found.op = usual.op
+        AND found.input_dims = usual.input_dims
+        AND found.input_types IS NOT DISTINCT FROM usual.input_types
+        AND found.launches_in_op = usual.kernels
+        AND found.op_ordinal = usual.ordinal
 UNION ALL BY NAME
 SELECT staged_graph_nodes.*, files.rank
 FROM staged_graph_nodes

@@ -15,6 +15,6 @@ CREATE TABLE staged_activities (
     collective VARCHAR,  -- collective operation that a kernel belongs to
     graph_id BIGINT,
     graph_node_id UBIGINT,
-    graph_label VARCHAR,  -- annotation of the graph's node, and the module in it
-    graph_module VARCHAR
+    graph_label VARCHAR,  -- annotation of the graph's node
+    graph_module VARCHAR  -- module in that annotation
 );

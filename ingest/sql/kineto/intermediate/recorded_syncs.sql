@@ -30,4 +30,5 @@ SELECT
             THEN a.wait_on_stream
     END AS awaited_stream,
     a.wait_on_cuda_event_record_corr_id AS awaited_correlation
-FROM recorded;
+FROM recorded
+WHERE name <> 'Stream Sync' OR a.stream IS NOT NULL;

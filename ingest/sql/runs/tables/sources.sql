@@ -26,8 +26,7 @@
 --                  another file, or in a directory of the run) or failed (could not be read)
 -- warnings         irregularities of the file, one sentence each
 -- warning_codes    code of each warning, in the same order; sentences may change, codes do not
--- metadata         metadata recorded in the file, secrets redacted (JSON). In a trace of several
---                  processes, `distributedInfo` has the rank of each
+-- metadata         metadata recorded in the file, secrets redacted (JSON)
 -- known_devices    devices that the file describes: number, name, size of the memory in bytes,
 --                  number of multiprocessors, compute capability
 -- conditions       versions and settings of the profiler that the file records, by name

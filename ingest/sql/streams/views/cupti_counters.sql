@@ -23,14 +23,12 @@ measured AS (
         source_id,
         rank,
         event_id,
-        any_value(track) AS kernel,
-        row_number() OVER (
-            PARTITION BY run_id, source_id ORDER BY any_value(start_ns), event_id
-        ) AS ordinal,
+        name AS kernel,
+        row_number() OVER in_file AS ordinal,
         count(*) OVER (PARTITION BY run_id, source_id) AS measured
-    FROM counters
-    WHERE event_id IS NOT NULL AND dur_ns IS NOT NULL
-    GROUP BY run_id, source_id, rank, event_id
+    FROM events
+    WHERE category = 'cuda_profiler_range'
+    WINDOW in_file AS (PARTITION BY run_id, source_id ORDER BY start_ns, event_id)
 ),
 
 launches AS (
@@ -96,9 +94,5 @@ SELECT
     stacks.op_stack,
     matched.step
 FROM counters
-INNER JOIN matched
-    ON
-        counters.run_id = matched.run_id
-        AND counters.event_id = matched.event_id
-        AND counters.dur_ns IS NOT NULL
+INNER JOIN matched ON counters.run_id = matched.run_id AND counters.event_id = matched.event_id
 LEFT JOIN stacks ON counters.run_id = stacks.run_id AND counters.event_id = stacks.event_id;

@@ -34,15 +34,17 @@ SELECT
         chrome_us(found.start_ns - $origin_ns),
         ',"dur":',
         chrome_us(found.dur_ns),
-        ',"args":' || CASE
-            WHEN list_contains($other_sources::INTEGER[], found.source_id)
-                THEN json_merge_patch(
+        ',"args":' || if(
+            list_contains($other_sources::INTEGER[], found.source_id),
+            joined_args(
+                json_merge_patch(
                     coalesce(of_others.args, '{}'),
-                    link_args(found.correlation, found.external_id),
-                    coalesce(found.args, '{}')
-                )
-            ELSE found.args
-        END,
+                    link_args(found.correlation, found.external_id)
+                ),
+                coalesce(found.args, '{}')
+            ),
+            found.args
+        ),
         '}'
     ) AS text
 FROM events_between($run, $rank, $since_ns, $until_ns, $shortest_ns) AS found

@@ -167,6 +167,11 @@ WORK: dict[str, Case] = {
         COUNTED,
         [(name, n, 10 * n, None, None, None) for n, name in enumerate("ABC", 1)],
     ),
+    "a measurement without numbers counts, too": (
+        [{**measured("A")[0], "args": {"counter": "?"}}, measured("A", "B")[1], *LAUNCHES],
+        COUNTED,
+        [("B", 2, 20, 30_000, "outer", ["outer"])],
+    ),
 }
 CASES = DEVICE | WORK
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import indent
 
-import ingest
+from ingest.sql import literal
 
 # A parameter, or a string literal, which may contain the text of a parameter.
 PARAMETER = re.compile(r"'(?:[^']|'')*'|\$(\d+)")
@@ -24,7 +24,7 @@ class Query:
 
     def inlined(self) -> str:
         """Return the query with its parameters as SQL literals, to read or to run elsewhere."""
-        literals = [ingest.literal(value) for value in self.parameters]
+        literals = [literal(value) for value in self.parameters]
         return PARAMETER.sub(
             lambda found: literals[int(found[1]) - 1] if found[1] else found[0], self.text
         )

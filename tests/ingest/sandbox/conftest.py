@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import ingest
-from ingest import Sandbox
+from ingest.sandbox import Sandbox
 
 MIB = 1 << 20
 ENDLESS = "SELECT count(*) FROM range(1000000000000)"

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ingest import QueryError, Sandbox
+from ingest import QueryError
+from ingest.sandbox import Sandbox
 from ingest.sandbox.worker import Worker
 from tests.ingest.sandbox.conftest import MIB, PATIENCE, answers
 

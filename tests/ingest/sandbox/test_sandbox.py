@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ingest
-from ingest import QueryError, Sandbox
+from ingest import QueryError
+from ingest.sandbox import Sandbox
 from tests.ingest.sandbox.conftest import ENDLESS, PATIENCE, answers
 
 
@@ -258,7 +259,7 @@ def test_threads_share_a_console_and_get_their_own_answers(store):
 def test_the_processes_end_with_their_parent(store, running):
     program = f"""
 import sys, threading
-from ingest import Sandbox
+from ingest.sandbox import Sandbox
 sandbox = Sandbox({str(store)!r}, seconds=100_000)
 sandbox.query("SELECT 1")
 if {running}:

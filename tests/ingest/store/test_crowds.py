@@ -24,7 +24,7 @@ EVENT = {"ph": "X", "name": "a", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 1, "
 PROGRAM = """
 import json, os, sys, tempfile
 import duckdb, pyarrow.parquet
-from ingest.cli import commands, main
+from ingest.cli import app, main
 
 processes = []
 for arguments in json.loads(sys.argv[1]):

@@ -1,4 +1,4 @@
-"""Values for JSON, which has neither NaN nor times."""
+"""Conversion of Python values to values that JSON has."""
 
 import math
 from dataclasses import asdict, is_dataclass

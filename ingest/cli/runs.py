@@ -38,6 +38,6 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
         print(f"{below} in directories of the run, not read: table sources lists them")
     if warning := read(connection, lambda: recompiled(connection, run_id)):
         print(f"warning: {warning}", file=sys.stderr)
-    for section in reports.contents(run_id):
-        if found(section.query)[1]:
-            write_query(connection, section.query.text, section.query.parameters)
+    for query in reports.contents(run_id):
+        if found(query)[1]:
+            write_query(connection, query.text, query.parameters)

@@ -39,12 +39,12 @@ class Source:
     `format` is None if the file holds no profile. If the status is `failed` or `truncated`, the
     first warning with the code `unreadable` or `truncated` is the reason.
 
-    The reader of the format fills in what the file records about its process, and leaves the rest:
+    The format's reader sets what the file records about its process:
     `clock`: Unix time of the zero of the file's times, ns.
     `rank`: becomes the assumed rank later, if it is not recorded.
     `world_size`: number of processes of the job.
     `pid`: process id.
-    `framework`: the framework that wrote the file, if it is not that of the format.
+    `framework`: the framework that wrote the file, if it differs from the format's.
     `devices`: devices, with the fields of `sources.known_devices`.
     `conditions`: versions and settings by name, which `run_conditions` compares.
     """

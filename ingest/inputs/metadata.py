@@ -1,4 +1,4 @@
-"""Device, world size and start of a run, from what its files record."""
+"""The device, world size and start of a run, as its files record them."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -1,9 +1,8 @@
-"""What commands and pages say, as data: queries, alone or as sections of a report.
+"""What commands and pages say, as data: queries.
 
 Nothing here prints or draws.
 """
 
 from ingest.reports.query import Query, Scalar, Value, call, select
-from ingest.reports.section import Section
 
-__all__ = ["Query", "Scalar", "Section", "Value", "call", "select"]
+__all__ = ["Query", "Scalar", "Value", "call", "select"]

@@ -1,9 +1,6 @@
 """What a store and a run contain: `ingest list` and `ingest show`."""
 
-from collections.abc import Iterator
-
 from ingest.reports.query import Query
-from ingest.reports.section import Section
 
 RUNS = """
     SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
@@ -90,9 +87,9 @@ def files_below(run_id: str) -> Query:
     return Query(FILES_BELOW, (run_id,))
 
 
-def contents(run_id: str) -> Iterator[Section]:
-    """Yield the sections about what was recorded. A run without such data has no rows."""
-    yield Section("Devices", Query(DEVICES, (run_id,)))
-    yield Section("Stages of pipelines", Query(STAGES, (run_id,)))
-    yield Section("Memory", Query(MEMORY, (run_id,)))
-    yield Section("Compilations", Query(COMPILATIONS, (run_id,)))
+def contents(run_id: str) -> list[Query]:
+    """Return the queries for the devices, stages, memory and compilations of a run.
+
+    A query returns no rows if the run has no such data.
+    """
+    return [Query(text, (run_id,)) for text in (DEVICES, STAGES, MEMORY, COMPILATIONS)]

@@ -29,7 +29,7 @@ MACROS_OF_QUERIES = {
     "op_args",
     "side",
 }
-# Those with which `versions.py` computes columns that earlier versions lack.
+# Scalar macros that compute columns for runs of earlier versions; see `versions.py`.
 MACROS_OF_VERSIONS = {"recorded_conditions", "recorded_devices"}
 
 

@@ -13,7 +13,10 @@ LATEST_UNIX_NS = 3 * 10**18
 
 
 def describe(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Fill in what `source.metadata` says. Warn of an invalid clock, which then counts as 0."""
+    """Set the attributes of a source that its metadata records.
+
+    An invalid clock becomes 0, with a warning.
+    """
     source.clock = _clock(source)
     recorded = source.metadata.get(PROCESS)
     process = recorded if isinstance(recorded, dict) else {}

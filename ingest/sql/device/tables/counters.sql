@@ -6,7 +6,7 @@
 --            trace (`other_events.event_id`); null if the file has no events for its counters
 -- device_id
 -- device     number of the device; null for a counter of the host, or if the file names no device
--- track      what was counted: the name of the counter's track, or the kernel
+-- track      name of the counter's track, or of the measured kernel
 -- counter    name of the counter
 -- start_ns   Unix time of the value, ns
 -- dur_ns     duration of the measurement, ns; null if the value holds until the next one of its

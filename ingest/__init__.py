@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.groups import runs_of
-    from ingest.comparison.sweep import sweep_rows
     from ingest.conversion import AddOptions
     from ingest.errors import IngestError, QueryError
+    from ingest.reports.sweep import sweep_rows
     from ingest.sql import literal
     from ingest.store.connection import connect, read
     from ingest.store.files.faults import StoreWarning
@@ -53,7 +53,7 @@ _MODULES = {
     "literal": "sql",
     "read": "store.connection",
     "runs_of": "comparison.groups",
-    "sweep_rows": "comparison.sweep",
+    "sweep_rows": "reports.sweep",
 }
 
 

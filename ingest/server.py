@@ -3,31 +3,36 @@
 `ingest` itself is the interface of notebooks and programs: stores, connections, comparisons.
 """
 
-from ingest import names, units
+from ingest import names, reports, units
 from ingest.perfetto.guard import AddedHeaders, SiteGuard
 from ingest.perfetto.server import ShownTrace, trace_routes
 from ingest.perfetto.traces import trace_of
-from ingest.reports import Query, Scalar, Value, call, select
+from ingest.reports import Query, Scalar, Section, Value, call, select
+from ingest.reports.device_memory import DeviceMemory, devices_of
 from ingest.sandbox import Result, Sandbox
 from ingest.sql import Part, column_meanings, column_unit, parts, start_here, tables
 from ingest.store.files.faults import fault_lines
 
 __all__ = [
     "AddedHeaders",
+    "DeviceMemory",
     "Part",
     "Query",
     "Result",
     "Sandbox",
     "Scalar",
+    "Section",
     "ShownTrace",
     "SiteGuard",
     "Value",
     "call",
     "column_meanings",
     "column_unit",
+    "devices_of",
     "fault_lines",
     "names",
     "parts",
+    "reports",
     "select",
     "start_here",
     "tables",

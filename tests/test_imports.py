@@ -35,7 +35,11 @@ def loaded_by(package: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("package", "forbidden"),
-    [("ingest", {"torch", "streamlit", "capture"}), ("capture", {"duckdb", "streamlit", "ingest"})],
+    [
+        ("ingest", {"torch", "streamlit", "capture"}),
+        ("ingest.reports", {"typer", "rich", "pandas", "torch", "streamlit", "capture"}),
+        ("capture", {"duckdb", "streamlit", "ingest"}),
+    ],
 )
 def test_a_package_never_imports_forbidden_ones(package: str, forbidden: set[str]) -> None:
     assert loaded_by(package) & forbidden == set()

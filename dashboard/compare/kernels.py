@@ -8,7 +8,7 @@ from dashboard.compare import op_rows, operators, sections
 from dashboard.compare.pair import Pair
 from dashboard.drawing import colours, formatting, tables
 from dashboard.widgets import menu, run_picker, timeline_link
-from ingest.server import select
+from ingest.server import reports, select
 
 MAX_ROWS = 200
 HINT = "Click a row to see what launched the kernel on each side, and with which shapes."
@@ -24,12 +24,10 @@ def show(pair: Pair) -> None:
 
 
 def _table(pair: Pair) -> None:
-    query = select(
-        "name, base_ns, other_ns, change_ns, percent AS change_percent, base_calls, other_calls",
-        "kernel_diff",
-        arguments=pair.arguments,
-        order_by="abs(change_ns) DESC, base_ns DESC, name",
+    columns = (
+        "name, base_ns, other_ns, change_ns, percent AS change_percent, base_calls, other_calls"
     )
+    query = reports.diff.changes("kernel", pair.arguments, columns)
     frame = data.rows(query)
     ticked = tables.show(
         _written(frame.head(MAX_ROWS)),

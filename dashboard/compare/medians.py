@@ -9,7 +9,7 @@ import ingest
 from dashboard import data
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import formatting, tables
-from ingest.server import Query, select
+from ingest.server import Query, reports
 
 TOO_FEW = "too few runs"
 ROUNDING = 1e-9  # fraction of the wall time up to which a difference is rounding
@@ -61,11 +61,7 @@ def _of_two_runs(pair: Pair) -> pd.DataFrame:
 
 
 def _pair_query(pair: Pair) -> Query:
-    columns = "metric, unit, base, other, change, percent, is_part, ordinal"
-    macro, arguments = "run_diff", pair.of_rank
-    if pair.nth_step:
-        macro, arguments = "step_diff", [pair.base, pair.other, pair.nth_step, pair.rank]
-    return select(columns, macro, arguments=arguments, order_by="ordinal")
+    return reports.diff.metrics_of_pair(pair.base, pair.other, pair.rank, pair.nth_step)
 
 
 def rank_test(groups: ingest.Comparison, p: float | None) -> str:

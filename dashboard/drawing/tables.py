@@ -1,7 +1,7 @@
 """Tables of view rows. Numbers have units, and names are shortened, with the full name on hover."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -92,7 +92,7 @@ def show(
     *,
     key: str,
     hidden: Sequence[str] = (),
-    labels: dict[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
     bars: Sequence[str] = (),
     colours: Sequence[str] = (),
     stacks: Sequence[str] = (),

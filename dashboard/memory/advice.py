@@ -7,9 +7,8 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import menu
-from ingest.server import select
+from ingest.server import DeviceMemory, select
 
 TITLES = {
     "fragmentation": "free between allocations",
@@ -24,7 +23,7 @@ CRITERIA = (
 )
 
 
-def show(device: MemoryDevice) -> None:
+def show(device: DeviceMemory) -> None:
     """Show the findings, largest first and owners last, then the checks without a finding."""
     query = select(
         "kind, bytes, percent, finding, remedy, unknown_reason",
@@ -39,7 +38,7 @@ def show(device: MemoryDevice) -> None:
             _card(row)
         _others(frame.drop(found.index))
         st.caption(CRITERIA)
-        menu.show({"advice": query}, f"{device.run}-memory-advice")
+        menu.show({"advice": query}, f"{device.run_id}-memory-advice")
 
 
 def _label(found: pd.DataFrame) -> str:

@@ -11,9 +11,8 @@ from dashboard import data
 from dashboard.drawing import colours, formatting
 from dashboard.memory import stack_frames
 from dashboard.memory.chart import Bands
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
-from ingest.server import Query, Value, select
+from ingest.server import DeviceMemory, Query, Value, select
 
 LEVEL = "allocation"  # a level that `memory_owners` does not have
 MAX_ALLOCATIONS = 64
@@ -22,7 +21,7 @@ WHITE_SHARE = 0.35  # share of white in every second band of a colour
 NAME_WIDTH = 90  # maximum characters of a line in tooltips
 
 
-def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) -> Query:
+def query(device: DeviceMemory, axis: str, since: int, until: int, bins: int) -> Query:
     """Return the query for the largest allocations' bytes over time, and the sum of all others."""
     return select(
         "position, ordinal, time_ns, allocation_id, allocation_ordinal, bytes, below_bytes",
@@ -32,7 +31,7 @@ def query(device: MemoryDevice, axis: str, since: int, until: int, bins: int) ->
     )
 
 
-def details(device: MemoryDevice, level: str, rows: pd.DataFrame) -> pd.DataFrame:
+def details(device: DeviceMemory, level: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Return details and the owner at a level for each allocation in rows of `query`.
 
     They are in the order of allocation.
@@ -68,7 +67,7 @@ def owners(found: pd.DataFrame) -> dict[str, bool]:
 
 
 def bands(
-    device: MemoryDevice,
+    device: DeviceMemory,
     title: str,
     rows: pd.DataFrame,
     found: pd.DataFrame,
@@ -109,7 +108,7 @@ def _lighter(colour: str) -> str:
     return "#" + "".join(f"{round(part + WHITE_SHARE * (255 - part)):02X}" for part in parts)
 
 
-def _texts(device: MemoryDevice, title: str, found: pd.DataFrame) -> pd.DataFrame:
+def _texts(device: DeviceMemory, title: str, found: pd.DataFrame) -> pd.DataFrame:
     texts = pd.DataFrame(
         {
             "size": found["bytes"].map(formatting.size),
@@ -118,7 +117,7 @@ def _texts(device: MemoryDevice, title: str, found: pd.DataFrame) -> pd.DataFram
             title: [formatting.clipped(name, NAME_WIDTH) for name in found["name"]],
         }
     )
-    lines_of = stack_frames.innermost(device.run, found["stack_id"].dropna().unique())
+    lines_of = stack_frames.innermost(device.run_id, found["stack_id"].dropna().unique())
     stacks = [lines_of.get(each, ["not recorded"]) for each in found["stack_id"]]
     for depth in range(max(map(len, stacks), default=0)):
         blank = " " * depth  # titles must differ

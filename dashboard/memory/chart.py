@@ -11,9 +11,9 @@ import streamlit as st
 from dashboard.drawing import charts, colours, formatting
 from dashboard.memory import curve_marks, single_bands
 from dashboard.memory.chosen_moment import Moment
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.single_bands import Singles
 from dashboard.memory.stretch import Stretch
+from ingest.server import DeviceMemory
 
 BRUSH = "stretch"
 MOMENT = "moment"
@@ -39,7 +39,7 @@ class Bands:
 
 
 def draw(
-    device: MemoryDevice,
+    device: DeviceMemory,
     stretch: Stretch,
     curve: pd.DataFrame,
     bands: Bands,

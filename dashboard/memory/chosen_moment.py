@@ -6,10 +6,9 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import step_picker, timeline_link
 from dashboard.widgets.step_picker import Steps
-from ingest.server import select
+from ingest.server import DeviceMemory, select
 
 KEY = "at"
 MAX_OOMS = 8  # maximum number of out-of-memory errors that get a button
@@ -25,7 +24,7 @@ class Moment:
     reserved_bytes: int | None
 
 
-def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
+def moment_of(device: DeviceMemory, steps: Steps) -> Moment:
     """Return the moment in the URL if it exists on the device, else the peak within the steps."""
     try:
         ordinal = int(st.query_params[KEY])
@@ -43,7 +42,7 @@ def moment_of(device: MemoryDevice, steps: Steps) -> Moment:
     return Moment(ordinal, time, used or 0, reserved)
 
 
-def recorded_steps(device: MemoryDevice, steps: Steps) -> Steps:
+def recorded_steps(device: DeviceMemory, steps: Steps) -> Steps:
     """Return the steps if the device recorded memory in them.
 
     Otherwise show a notice and return the whole recording. Steps between two calls of an optimizer
@@ -58,13 +57,13 @@ def recorded_steps(device: MemoryDevice, steps: Steps) -> Steps:
     return step_picker.WHOLE
 
 
-def _peak_in(device: MemoryDevice, steps: Steps) -> int:
+def _peak_in(device: DeviceMemory, steps: Steps) -> int:
     """Return the ordinal of the peak within the steps, or of the overall peak if they have none."""
     if steps.is_whole:
         return device.peak_ordinal
     where = {key: value for key, value in device.where().items() if key != "run_id"}
     query = select(
-        "ordinal", "memory_moments_of_steps", where, arguments=(device.run, *steps.bounds)
+        "ordinal", "memory_moments_of_steps", where, arguments=(device.run_id, *steps.bounds)
     )
     return next(map(int, data.rows(query)["ordinal"]), device.peak_ordinal)
 
@@ -74,7 +73,7 @@ def choose(ordinal: int) -> None:
     st.query_params[KEY] = str(ordinal)
 
 
-def name(device: MemoryDevice, moment: Moment) -> str:
+def name(device: DeviceMemory, moment: Moment) -> str:
     """Return the name of the moment in headings, for example "at the peak"."""
     if not device.has_history:
         return "when the snapshot was taken"
@@ -88,20 +87,20 @@ def name(device: MemoryDevice, moment: Moment) -> str:
     return f"after action {moment.ordinal:,}"
 
 
-def end_or_peak(device: MemoryDevice, moment: Moment) -> str | None:
+def end_or_peak(device: DeviceMemory, moment: Moment) -> str | None:
     """Return "start", "end" or "peak" if the moment is one of these."""
     names = {device.end_ordinal: "end", -1: "start", device.peak_ordinal: "peak"}
     return names.get(moment.ordinal)
 
 
-def out_of_memory(device: MemoryDevice) -> list[int]:
+def out_of_memory(device: DeviceMemory) -> list[int]:
     """Return the ordinals of the device's out-of-memory errors."""
     where = {**device.where(), "action": "oom"}
     query = select("ordinal", "memory_events", where, order_by="ordinal")
     return [int(ordinal) for ordinal in data.rows(query)["ordinal"]]
 
 
-def buttons(device: MemoryDevice, moment: Moment) -> None:
+def buttons(device: DeviceMemory, moment: Moment) -> None:
     """Show buttons for notable moments, and a link to the timeline.
 
     The button of the current moment is disabled.
@@ -125,4 +124,4 @@ def buttons(device: MemoryDevice, moment: Moment) -> None:
                 disabled=ordinal == moment.ordinal,
             )
         if moment.time_ns is not None:
-            timeline_link.show({"run": device.run}, device.rank, moment.time_ns)
+            timeline_link.show({"run": device.run_id}, device.rank, moment.time_ns)

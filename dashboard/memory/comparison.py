@@ -9,9 +9,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.memory import device_memory
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import menu
-from ingest.server import Query, select
+from ingest.server import DeviceMemory, Query, select
 
 MAX_RUNS = len(colours.RUNS)
 BINS = 240
@@ -26,7 +25,7 @@ LEVELS = {"frame": "line of code", "module": "module", "op": "operator", "catego
 AXES = ("time", "order")
 
 
-def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
+def show(picked: Sequence[str], devices: Sequence[DeviceMemory]) -> None:
     """Show the curves, the peaks and, for two runs, the difference."""
     first = device_memory.comparable(devices)
     shown = {run: first[run] for run in picked if run in first}
@@ -60,7 +59,7 @@ def show(picked: Sequence[str], devices: Sequence[MemoryDevice]) -> None:
         _difference(list(shown))
 
 
-def _curves(shown: Mapping[str, MemoryDevice]) -> None:
+def _curves(shown: Mapping[str, DeviceMemory]) -> None:
     """Draw a line for each run, over its time or its actions."""
     with_curve = {run: device for run, device in shown.items() if device.has_history}
     st.subheader("Memory in use", anchor=False)
@@ -91,7 +90,7 @@ def _curves(shown: Mapping[str, MemoryDevice]) -> None:
     menu.show({formatting.literal(run): query for run, query in queries.items()}, "curves")
 
 
-def _query(device: MemoryDevice, axis: str) -> Query:
+def _query(device: DeviceMemory, axis: str) -> Query:
     whole = device.span_ns if axis == "time" else max(device.actions - 1, 1)
     return select(
         "position, ordinal, used_bytes",
@@ -101,7 +100,7 @@ def _query(device: MemoryDevice, axis: str) -> Query:
     )
 
 
-def _line(device: MemoryDevice, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
+def _line(device: DeviceMemory, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
     """Return the highest moment of each bin, in the order of the curve.
 
     On the axis `order`, positions are percent of all actions.
@@ -112,7 +111,7 @@ def _line(device: MemoryDevice, curve: pd.DataFrame, axis: str) -> pd.DataFrame:
     kept = curve.loc[curve.groupby(bins)["used_bytes"].idxmax()]
     kept = pd.concat([curve.iloc[:1], kept, curve.iloc[-1:]]).drop_duplicates("ordinal")
     position = kept["position"] if axis == "time" else 100 * kept["position"] / most
-    return pd.DataFrame({"run": device.run, "position": position, "bytes": kept["used_bytes"]})
+    return pd.DataFrame({"run": device.run_id, "position": position, "bytes": kept["used_bytes"]})
 
 
 def _draw(curves: pd.DataFrame, runs: Sequence[str], axis: str) -> None:

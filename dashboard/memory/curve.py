@@ -9,12 +9,11 @@ from dashboard import data
 from dashboard.drawing import colours, formatting
 from dashboard.memory import allocations, chart, chosen_moment
 from dashboard.memory.chosen_moment import Moment
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
 from dashboard.widgets import menu, zoom
 from dashboard.widgets.step_picker import Steps
 from ingest import server
-from ingest.server import select
+from ingest.server import DeviceMemory, select
 
 BINS = 240
 MAX_OWNERS = len(colours.OWNERS)
@@ -31,7 +30,7 @@ PREFERRED = ("frame", "op", "category", "module")
 AXES = ("time", "order")
 
 
-def levels_of(device: MemoryDevice) -> list[str]:
+def levels_of(device: DeviceMemory) -> list[str]:
     """Return the levels with known owners on this device.
 
     The best default comes first, and single allocations come last.
@@ -42,7 +41,7 @@ def levels_of(device: MemoryDevice) -> list[str]:
     return [*levels, allocations.LEVEL] if device.allocations else levels
 
 
-def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
+def _at_the_peak(device: DeviceMemory) -> pd.DataFrame:
     """Return the owners at every level at the peak.
 
     These are the rows of view `memory_by_owner`, which is slower for a single device.
@@ -56,7 +55,7 @@ def _at_the_peak(device: MemoryDevice) -> pd.DataFrame:
     return data.rows(query)
 
 
-def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
+def controls(device: DeviceMemory, levels: Sequence[str]) -> tuple[str, str]:
     """Return the axis and level, which are in the URL. Show controls for those with a choice."""
     axes = list(AXES) if device.span_ns else ["order"]
     axis, level = axes[0], (levels[0] if levels else PREFERRED[0])
@@ -86,7 +85,7 @@ def controls(device: MemoryDevice, levels: Sequence[str]) -> tuple[str, str]:
 
 
 @st.fragment
-def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Steps) -> None:
+def show(device: DeviceMemory, axis: str, level: str, moment: Moment, steps: Steps) -> None:
     """Draw the range in the URL, by default the steps. A drag zooms, and a click picks a moment."""
     if st.session_state.pop("moment_picked", False):
         st.rerun()  # the whole page, because other sections show the moment too
@@ -119,7 +118,7 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
     )
     held = data.rows(bands)
     queries = {"curve": curve, "bands": bands, "marks": marks}
-    menu.heading("Memory in use", queries, f"{device.run}-memory")
+    menu.heading("Memory in use", queries, f"{device.run_id}-memory")
     key = f"memory-{device.key}"
     zoom.MEMORY.controls(key, since, until, whole, stretch.described(whole))
     if held.empty:
@@ -140,12 +139,12 @@ def show(device: MemoryDevice, axis: str, level: str, moment: Moment, steps: Ste
     st.caption(_caption(device, divided))
 
 
-def _of_owners(device: MemoryDevice, level: str, held: pd.DataFrame) -> chart.Bands:
+def _of_owners(device: DeviceMemory, level: str, held: pd.DataFrame) -> chart.Bands:
     colour_of = _colours(device, level, _largest(held))
     return chart.Bands(held, colour_of, colours.OTHERS if colour_of else colours.OWNERS[0])
 
 
-def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
+def _of_allocations(device: DeviceMemory, held: pd.DataFrame) -> chart.Bands:
     """Return bands of single allocations, coloured by their owners at the best known level."""
     level = next((one for one in levels_of(device) if one != allocations.LEVEL), PREFERRED[0])
     found = allocations.details(device, level, held)
@@ -153,7 +152,7 @@ def _of_allocations(device: MemoryDevice, held: pd.DataFrame) -> chart.Bands:
     return allocations.bands(device, OWNERS.get(level, level), held, found, colour_of)
 
 
-def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tuple[int, int]:
+def _of_steps(device: DeviceMemory, axis: str, whole: int, steps: Steps) -> tuple[int, int]:
     """Return the range of the steps on the axis, or the full axis if it lacks the steps."""
     if steps.is_whole:
         return 0, whole
@@ -176,7 +175,7 @@ def _of_steps(device: MemoryDevice, axis: str, whole: int, steps: Steps) -> tupl
     return since, until
 
 
-def _caption(device: MemoryDevice, bands: chart.Bands) -> str:
+def _caption(device: DeviceMemory, bands: chart.Bands) -> str:
     used = "Allocated memory"
     if device.origin == "snapshot":
         used += ", including memory that waits to be freed"
@@ -200,7 +199,7 @@ def _largest(bands: pd.DataFrame) -> dict[str, bool]:
     return dict(zip(named["name"], named["is_known"].astype(bool), strict=True))
 
 
-def _colours(device: MemoryDevice, level: str, owners: Mapping[str, bool]) -> dict[str, str]:
+def _colours(device: DeviceMemory, level: str, owners: Mapping[str, bool]) -> dict[str, str]:
     """Return a colour for each owner.
 
     Colours are assigned by size at the peak, so that they stay the same at every zoom. `owners`

@@ -8,8 +8,8 @@ import streamlit as st
 
 from dashboard.drawing import colours, formatting, lanes
 from dashboard.memory.chosen_moment import Moment, end_or_peak
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.memory.stretch import Stretch
+from ingest.server import DeviceMemory
 
 SIDE_PIXELS = 150  # left of each chart, for names; the same width aligns the charts
 SIDE: dict[str, Any] = {"minExtent": SIDE_PIXELS, "maxExtent": SIDE_PIXELS, "labelLimit": 132}
@@ -70,14 +70,14 @@ def _length(value: float, stretch: Stretch) -> str:
     return formatting.duration(value)
 
 
-def lines(device: MemoryDevice, marks: pd.DataFrame, moment: Moment) -> int:
+def lines(device: DeviceMemory, marks: pd.DataFrame, moment: Moment) -> int:
     """Return the number of lines that the labels of `points` need."""
     errors = int((marks["kind"] == "oom").sum())
     return min(MAX_LINES, errors + (1 if moment.ordinal == device.peak_ordinal else 2))
 
 
 def points(
-    device: MemoryDevice,
+    device: DeviceMemory,
     stretch: Stretch,
     factor: float,
     size: float,
@@ -133,7 +133,7 @@ def points(
 
 
 def _position(
-    device: MemoryDevice, stretch: Stretch, moment: Moment, position_of: dict[int, float]
+    device: DeviceMemory, stretch: Stretch, moment: Moment, position_of: dict[int, float]
 ) -> float | None:
     """Return the axis position of a moment, even if it is not among the drawn ones."""
     if moment.ordinal in position_of:

@@ -1,7 +1,6 @@
 """The device whose memory the page shows, and its metrics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -9,86 +8,16 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.widgets import run_picker
-from ingest.server import Query, Scalar, select
+from ingest import server
+from ingest.server import DeviceMemory, reports, select
 
-COLUMNS = (
-    "run_id, source_id, rank, device_id, device_type, device, "
-    "device_label(device_type, device) AS label, origin, actions, allocations, first_ns, last_ns, "
-    "start_bytes, peak_bytes, peak_ordinal, peak_ns, end_bytes, peak_reserved_bytes, "
-    "end_reserved_bytes"
-)
 ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory timeline"}
-# Minimum number of actions in a history; taking a snapshot is an action too.
-MIN_HISTORY_ACTIONS = 2
 
 
-@dataclass(frozen=True)
-class MemoryDevice:
-    """A device in a source file, with its row of `memory_peak`."""
-
-    run: str
-    source: int
-    rank: int
-    device_id: str
-    device_type: str
-    device: int | None
-    label: str  # PyTorch's name of the device, for example cuda:0
-    origin: str
-    actions: int
-    allocations: int
-    first_ns: int | None
-    last_ns: int | None
-    start_bytes: int
-    peak_bytes: int
-    peak_ordinal: int
-    peak_ns: int | None
-    end_bytes: int
-    peak_reserved_bytes: int | None
-    end_reserved_bytes: int | None
-
-    @property
-    def key(self) -> str:
-        """The part of widget keys that identifies the device."""
-        return f"{self.run}-{self.source}-{self.label}"
-
-    @property
-    def arguments(self) -> list[Scalar]:
-        """The first arguments of macros about one device."""
-        return [self.run, self.source, self.device_id]
-
-    @property
-    def has_history(self) -> bool:
-        """Whether there is a curve, not only a state."""
-        return self.actions >= MIN_HISTORY_ACTIONS
-
-    @property
-    def span_ns(self) -> int:
-        """Time from the first action to the last, or 0 if no times were recorded."""
-        if self.first_ns is None or self.last_ns is None:
-            return 0
-        return self.last_ns - self.first_ns
-
-    @property
-    def end_ordinal(self) -> int:
-        """The ordinal of the last action, or -1 without actions."""
-        return self.actions - 1
-
-    def where(self) -> dict[str, Scalar]:
-        """Return the conditions for rows of a view about this device."""
-        return {"run_id": self.run, "source_id": self.source, "device_id": self.device_id}
-
-    def at(self, ordinal: int) -> dict[str, Query]:
-        """Return the relation `moment`, which macros about moments take.
-
-        The moment is the one after the action `ordinal`; -1 is the moment before the first action.
-        """
-        return {"moment": select("*", "memory_timeline", {**self.where(), "ordinal": ordinal})}
-
-
-def devices_of(runs: Sequence[str]) -> list[MemoryDevice]:
+def devices_of(runs: Sequence[str]) -> list[DeviceMemory]:
     """Return the devices with memory data, those with the most informative source first."""
-    frame = data.rows(select(COLUMNS, "memory_peak", {"run_id": runs}))
-    found = [MemoryDevice(*map(_plain, row)) for row in frame.itertuples(index=False)]
+    frame = data.rows(server.devices_of(runs))
+    found = [DeviceMemory(*map(_plain, row)) for row in frame.itertuples(index=False)]
     return sorted(found, key=_preference)
 
 
@@ -99,14 +28,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else int(value)
 
 
-def _preference(device: MemoryDevice) -> tuple[bool, int, int, int, str]:
+def _preference(device: DeviceMemory) -> tuple[bool, int, int, int, str]:
     origin = list(ORIGINS).index(device.origin) if device.origin in ORIGINS else len(ORIGINS)
     return device.device_type == "cpu", origin, device.rank, -device.peak_bytes, device.label
 
 
-def labels(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
+def labels(devices: Sequence[DeviceMemory]) -> dict[str, DeviceMemory]:
     """Return the devices by label: rank and device, and if needed the kind of file and the file."""
-    named: dict[str, MemoryDevice] = {}
+    named: dict[str, DeviceMemory] = {}
     for device in devices:
         label = f"rank {device.rank} {device.label}"
         alike = [
@@ -115,12 +44,12 @@ def labels(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
         if len(alike) > 1:
             label += f", {ORIGINS.get(device.origin, device.origin)}"
         if sum(other.origin == device.origin for other in alike) > 1:
-            label += f" of file {device.source}"
+            label += f" of file {device.source_id}"
         named[label] = device
     return named
 
 
-def pick(devices: Sequence[MemoryDevice]) -> MemoryDevice:
+def pick(devices: Sequence[DeviceMemory]) -> DeviceMemory:
     """Return the picked device of a run. Show a picker only if there are several."""
     options = labels(devices)
     if len(options) == 1:
@@ -138,15 +67,15 @@ def pick(devices: Sequence[MemoryDevice]) -> MemoryDevice:
     return options.get(str(chosen), devices[0])
 
 
-def comparable(devices: Sequence[MemoryDevice]) -> dict[str, MemoryDevice]:
+def comparable(devices: Sequence[DeviceMemory]) -> dict[str, DeviceMemory]:
     """Return the device with the most informative source for each run that has memory data."""
-    first: dict[str, MemoryDevice] = {}
+    first: dict[str, DeviceMemory] = {}
     for device in devices:
-        first.setdefault(device.run, device)
+        first.setdefault(device.run_id, device)
     return first
 
 
-def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
+def warnings(device: DeviceMemory) -> list[tuple[str, str]]:
     """Return the code and text of each warning about the device's file.
 
     For a trace, return only warnings about memory.
@@ -154,7 +83,7 @@ def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
     query = select(
         "unnest(warning_codes) AS code, unnest(warnings) AS message",
         "sources",
-        {"run_id": device.run, "source_id": device.source},
+        {"run_id": device.run_id, "source_id": device.source_id},
     )
     return [
         (str(row.code), str(row.message))
@@ -163,7 +92,7 @@ def warnings(device: MemoryDevice) -> list[tuple[str, str]]:
     ]
 
 
-def metrics(device: MemoryDevice) -> None:
+def metrics(device: DeviceMemory) -> None:
     """Show the peak, when it was reached, and the reserved, final and unused memory."""
     with st.container(horizontal=True):
         reserved = device.peak_reserved_bytes
@@ -177,9 +106,8 @@ def metrics(device: MemoryDevice) -> None:
         if device.has_history:
             _metric("At the end", formatting.size(device.end_bytes), None)
         then = " at the end" if device.has_history else ""
-        columns = "inactive_bytes, stranded_bytes, inactive_percent"
-        state = select(columns, "fragmentation", {**device.where(), "level": "device"})
-        for row in data.rows(state).itertuples():
+        state = reports.memory.fragmentation(device, "device")
+        for row in data.rows(state.query).itertuples():
             share = f"{formatting.percent(row.inactive_percent)} of the memory reserved then"
             _metric(f"Unused{then}", formatting.size(row.inactive_bytes), share)
             _metric(
@@ -191,7 +119,7 @@ def metrics(device: MemoryDevice) -> None:
             )
 
 
-def _share(device: MemoryDevice) -> str | None:
+def _share(device: DeviceMemory) -> str | None:
     """Return the peak as a share of the memory reserved at that moment.
 
     More memory may be reserved later.
@@ -206,7 +134,7 @@ def _share(device: MemoryDevice) -> str | None:
     return f"{share} of {formatting.size(reserved)} reserved{then}"
 
 
-def _when(device: MemoryDevice) -> tuple[str, str, str | None]:
+def _when(device: DeviceMemory) -> tuple[str, str, str | None]:
     """Return label, value and note of the metric for when the peak was reached.
 
     It is a time since the first action if that is known, else an action.

@@ -7,21 +7,20 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.memory import chosen_moment, stack_frames
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import menu
-from ingest.server import select
+from ingest.server import DeviceMemory, reports
 
 MAX_ERRORS = 5
 TOP = 5
 
 
-def show(device: MemoryDevice) -> None:
+def show(device: DeviceMemory) -> None:
     """Show the requested and the available memory of each error. Do nothing without errors."""
     if not chosen_moment.out_of_memory(device):
         return  # the report is slow on a long history, even if it is empty
-    query = select("*", "oom_report", device.where(), order_by="ordinal")
-    frame = data.rows(query)
-    st.subheader("Out of memory", anchor=False)
+    section = reports.memory.errors(device)
+    frame = data.rows(section.query)
+    st.subheader(section.title, anchor=False)
     for row in frame.head(MAX_ERRORS).itertuples():
         st.error(_error(row), icon=":material/error:")
     if len(frame) > MAX_ERRORS:
@@ -37,11 +36,11 @@ def show(device: MemoryDevice) -> None:
                 on_click=chosen_moment.choose,
                 args=(int(row.ordinal),),
             )
-        menu.show({"errors": query}, f"{device.run}-out-of-memory")
+        menu.show({"errors": section.query}, f"{device.run_id}-out-of-memory")
     stack = frame["stack_id"].iloc[0]
     if not formatting.missing(stack):
         with st.expander("Stack of the allocation that failed" + (" first" * (len(frame) > 1))):
-            stack_frames.show(device.run, int(stack), key="oom-stack")
+            stack_frames.show(device.run_id, int(stack), key="oom-stack")
 
 
 def _error(row: Any) -> str:

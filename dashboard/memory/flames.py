@@ -4,9 +4,8 @@ import streamlit as st
 
 from dashboard.memory import chosen_moment
 from dashboard.memory.chosen_moment import Moment
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import flame_graph, menu, url
-from ingest.server import select
+from ingest.server import DeviceMemory, select
 
 HELP = (
     "Each box is a line of code. Its width is the memory that the line and its callees had "
@@ -15,7 +14,7 @@ HELP = (
 
 
 @st.fragment
-def show(device: MemoryDevice, moment: Moment) -> None:
+def show(device: DeviceMemory, moment: Moment) -> None:
     """Draw the graph when the user opens it."""
     if not device.allocations:
         return
@@ -33,5 +32,5 @@ def show(device: MemoryDevice, moment: Moment) -> None:
             url.search("find a line of code", flame_graph.SEARCH),
             heading,
             name="stacks",
-            files=device.run,
+            files=device.run_id,
         )

@@ -18,9 +18,9 @@ from dashboard.memory import (
     reports,
     state,
 )
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
+from ingest.server import DeviceMemory
 
 SHOWN_BELOW = {"memory_without_history", "memory_without_addresses"}
 MAX_WARNINGS = 5
@@ -46,7 +46,7 @@ def page(view: View) -> None:
         _run(device, chosen_moment.recorded_steps(device, view.steps))
 
 
-def _run(device: MemoryDevice, steps: Steps) -> None:
+def _run(device: DeviceMemory, steps: Steps) -> None:
     device_memory.metrics(device)
     _warnings(device)
     errors.show(device)
@@ -62,7 +62,7 @@ def _run(device: MemoryDevice, steps: Steps) -> None:
     reports.show(device)
 
 
-def _warnings(device: MemoryDevice) -> None:
+def _warnings(device: DeviceMemory) -> None:
     messages = [text for code, text in device_memory.warnings(device) if code not in SHOWN_BELOW]
     for message in messages[:MAX_WARNINGS]:
         text = formatting.literal(formatting.clipped(message, 400))
@@ -71,7 +71,7 @@ def _warnings(device: MemoryDevice) -> None:
         st.caption(f"{len(messages) - MAX_WARNINGS:,} more warnings are on the page Runs.")
 
 
-def _limits(device: MemoryDevice, levels: Sequence[str]) -> None:
+def _limits(device: DeviceMemory, levels: Sequence[str]) -> None:
     """Show the data that the file lacks, and that the page therefore cannot show."""
     if not device.has_history:
         st.info(

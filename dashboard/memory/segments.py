@@ -7,9 +7,8 @@ from dashboard import data
 from dashboard.drawing import charts, colours, formatting, lanes
 from dashboard.memory import chosen_moment, curve_marks
 from dashboard.memory.chosen_moment import Moment
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import menu
-from ingest.server import select
+from ingest.server import DeviceMemory, select
 
 MAX_SEGMENTS = 600
 MAX_BLOCKS = 1_200
@@ -26,7 +25,7 @@ MEANINGS = {
 
 
 @st.fragment
-def show(device: MemoryDevice, moment: Moment) -> None:
+def show(device: DeviceMemory, moment: Moment) -> None:
     """Show the segments, largest first, or a caption if there are none."""
     if device.origin != "snapshot":
         return
@@ -40,7 +39,7 @@ def show(device: MemoryDevice, moment: Moment) -> None:
     menu.heading(
         f"Segments {chosen_moment.name(device, moment)}",
         {"segments": query},
-        f"{device.run}-segments",
+        f"{device.run_id}-segments",
     )
     frame = data.rows(query)
     if frame.empty:
@@ -107,7 +106,7 @@ def _caption(frame: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
-def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> None:
+def _draw(device: DeviceMemory, frame: pd.DataFrame, packing: pd.DataFrame) -> None:
     drawn = frame.merge(packing[["segment_ordinal", "row", "offset"]], on="segment_ordinal")
     start = drawn["offset"] + drawn["offset_bytes"]
     address = drawn["segment_address"].map(int) + drawn["offset_bytes"].map(int)
@@ -135,7 +134,7 @@ def _draw(device: MemoryDevice, frame: pd.DataFrame, packing: pd.DataFrame) -> N
         [_label(row) for _, row in packing.groupby("row")],
         lanes.Axis(0, width, ticks),
         key=f"segments-{device.key}",
-        file=f"{device.run}-segments",
+        file=f"{device.run_id}-segments",
         legend=_meanings(frame),
         alt="Segments of device memory and their contents, to scale",
         details={"user_frame": "line of code", "segment": "segment"},

@@ -10,10 +10,9 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.memory import allocations, chosen_moment, curve, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
-from dashboard.memory.device_memory import MemoryDevice
 from dashboard.widgets import menu, url
 from ingest import server
-from ingest.server import Query, select
+from ingest.server import DeviceMemory, Query, reports, select
 
 MAX_OWNERS = 1_000
 MAX_ALLOCATIONS = 200
@@ -26,7 +25,7 @@ EXPLAINED = {
 }
 
 
-def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
+def show(device: DeviceMemory, level: str | None, moment: Moment) -> None:
     """Show the memory at the moment: its amount, its owners at a level, and the segments.
 
     Without a level, show no owners.
@@ -46,7 +45,7 @@ def show(device: MemoryDevice, level: str | None, moment: Moment) -> None:
     segments.show(device, moment)
 
 
-def _metrics(device: MemoryDevice, moment: Moment) -> str:
+def _metrics(device: DeviceMemory, moment: Moment) -> str:
     text = f"**{formatting.size(moment.used_bytes)}** in use"
     if moment.reserved_bytes is None:
         return text
@@ -58,30 +57,25 @@ def _metrics(device: MemoryDevice, moment: Moment) -> str:
 
 
 @st.fragment
-def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> None:
+def _owners(device: DeviceMemory, level: str, moment: Moment, heading: Any) -> None:
     """Show the largest owners, the selected owner's allocations, and the selected one's stack."""
-    query = select(
-        "name, bytes, percent, allocations",
-        "memory_by_owner_at('moment')",
-        {"level": level},
-        given=device.at(moment.ordinal),
-        order_by="bytes DESC, name",
-        limit=MAX_OWNERS,
-    )
-    frame = data.rows(query)
+    when = chosen_moment.name(device, moment)
+    section = reports.memory.owners(device, moment.ordinal, level, when, MAX_OWNERS)
+    frame = data.rows(section.query)
     if frame.empty:
         st.caption("Nothing was allocated.")
         return
     names = list(frame["name"])
     selected = st.query_params.get("owner")
     with heading:
-        menu.show({"owners": query}, f"{device.run}-memory-by-{level}")
+        menu.show({"owners": section.query}, f"{device.run_id}-memory-by-{level}")
     left, right = st.container(key="beside-owners").columns([5, 6], gap="medium")
     with left:
         rows = tables.show(
             frame,
-            "memory_by_owner",
+            section.view,
             key=f"owners-{device.key}-{level}-{moment.ordinal}",
+            hidden=["level", "is_known", "stack_id"],
             labels={"name": curve.OWNERS.get(level, level)},
             select="single-row" if device.allocations else None,
             selected=[names.index(selected)] if selected in names else [],
@@ -95,13 +89,13 @@ def _owners(device: MemoryDevice, level: str, moment: Moment, heading: Any) -> N
         if chosen is not None:
             stack = _allocations(device, level, chosen, moment)
             if stack is not None:
-                stack_frames.show(device.run, stack)
+                stack_frames.show(device.run_id, stack)
         elif device.allocations:
             st.caption("Click a row to see its allocations and their stacks.")
 
 
 @st.fragment
-def _largest(device: MemoryDevice, moment: Moment) -> None:
+def _largest(device: DeviceMemory, moment: Moment) -> None:
     """Show the largest allocations of all owners, and the selected one's stack."""
     query = select(
         f"bytes, user_frame, {_columns(device)}",
@@ -112,10 +106,10 @@ def _largest(device: MemoryDevice, moment: Moment) -> None:
     )
     stack = _table(device, query, "", moment)
     if stack is not None:
-        stack_frames.show(device.run, stack)
+        stack_frames.show(device.run_id, stack)
 
 
-def _columns(device: MemoryDevice) -> str:
+def _columns(device: DeviceMemory) -> str:
     """Return the columns of a table of allocations, after the size."""
     return (
         f"alloc_ns - {ingest.literal(device.first_ns)} AS after_ns, dur_ns, state, step, op, "
@@ -123,7 +117,7 @@ def _columns(device: MemoryDevice) -> str:
     )
 
 
-def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -> int | None:
+def _allocations(device: DeviceMemory, level: str, owner: str, moment: Moment) -> int | None:
     """Show the largest allocations of an owner. Return the stack of the selected one."""
     where = {**device.where(), "level": level, "name": owner}
     owned = select("allocation_id", "memory_owners", where)
@@ -140,7 +134,7 @@ def _allocations(device: MemoryDevice, level: str, owner: str, moment: Moment) -
 
 
 def _table(
-    device: MemoryDevice, query: Query, key: str, moment: Moment, hidden: Sequence[str] = ()
+    device: DeviceMemory, query: Query, key: str, moment: Moment, hidden: Sequence[str] = ()
 ) -> int | None:
     """Show a table of allocations. Return the stack of the selected one."""
     frame = data.rows(query)
@@ -175,7 +169,7 @@ def _table(
         select="single-row",
         selected=selected,
     )
-    menu.show({"allocations": query}, f"{device.run}-allocations")
+    menu.show({"allocations": query}, f"{device.run_id}-allocations")
     if len(frame) == MAX_ALLOCATIONS:
         st.caption(f"The {MAX_ALLOCATIONS} largest allocations are shown.")
     url.remember("allocation", str(ids[rows[0]]) if rows else None)

@@ -1,18 +1,16 @@
 """The ranking of operators by self time on the host, for runs without a device."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-import ingest
 from dashboard import data
 from dashboard.drawing import charts, colours, tables
 from dashboard.operators import detail
 from dashboard.widgets import menu, metrics, page_change, run_picker, step_parts, url
 from dashboard.widgets.view import View
-from ingest.server import Query, Value, select
+from ingest.server import Section, reports
 
 MAX_ROWS = 2_000
 BARS = 10
@@ -28,8 +26,8 @@ def show(runs: Sequence[str], view: View) -> None:
     left, right = st.container(key="beside-ranking").columns(2, gap="medium")
     with left:
         search = url.search("filter by name")
-        query = _query(runs, view, search)
-        frame = data.rows(query)
+        section = _section(runs, view, search)
+        frame = data.rows(section.query)
         if frame.empty:
             unfiltered = f"No operator ran on the host in {view.steps.label}."
             text = "No name contains this text. Clear the search." if search else unfiltered
@@ -42,10 +40,11 @@ def show(runs: Sequence[str], view: View) -> None:
             for index, key in enumerate(keys[:MAX_ROWS])
             if key[0] == name and process in (None, key[1])
         ]
-        menu.heading("By operator", {"ranking": query}, "host-ranking", files=view.files)
+        queries = {"ranking": section.query}
+        menu.heading(section.title, queries, "host-ranking", files=view.files)
         ticked = tables.show(
             frame.head(MAX_ROWS),
-            "host_op_ranking",
+            section.view,
             key=f"host-{'-'.join(runs)}-{view.key}-{search}",
             hidden=[column for column in ("run_id", "rank") if frame[column].nunique() == 1],
             bars=["percent"],
@@ -68,22 +67,11 @@ def show(runs: Sequence[str], view: View) -> None:
             _grouped(frame, runs)
 
 
-def _query(runs: Sequence[str], view: View, search: str) -> Query:
-    """Return the query for the ranking of one run's steps, or of several complete runs."""
-    options: Any = {"containing": ("name", search), "order_by": "self_ns DESC, name"}
-    columns = "name, percent, self_ns, total_ns, calls, run_id, rank"
-    if view.run is None or view.device is None or view.steps.is_whole:
-        where: dict[str, Value] = {"run_id": runs}
-        if view.device:
-            where["rank"] = view.device.rank
-        return select(columns, "host_op_ranking", where, **options)
-    return select(
-        columns.replace("run_id", f"{ingest.literal(view.run)} AS run_id"),
-        "host_ranking_of_steps",
-        {"rank": view.device.rank},
-        arguments=(view.run, *view.steps.bounds),
-        **options,
-    )
+def _section(runs: Sequence[str], view: View, search: str) -> Section:
+    """Return the ranking of one run's steps, or of several complete runs."""
+    rank = view.device.rank if view.device else None
+    steps = view.steps.bounds if view.run and view.device else (None, None)
+    return reports.top.on_host(runs, rank, steps, search=search)
 
 
 def _key(name: str, run: str, rank: int) -> tuple[str, str]:

@@ -1,7 +1,5 @@
 """Page Operators: operators and kernels by the time that they take on a device or a host."""
 
-from typing import Any
-
 import streamlit as st
 
 from dashboard import data
@@ -10,13 +8,8 @@ from dashboard.operators import detail, host_ranking, megengine, side_by_side
 from dashboard.widgets import incomplete_runs, menu, metrics, step_parts, url
 from dashboard.widgets.view import View
 from ingest import server
-from ingest.server import Query, select
+from ingest.server import Section, reports, select
 
-LEVELS = {
-    "op": "outermost operator around the launch",
-    "leaf": "innermost operator around the launch",
-    "kernel": "name of the kernel",
-}
 MAX_ROWS = 2_000
 
 
@@ -36,16 +29,17 @@ def page(view: View) -> None:
         host_ranking.show(runs, view)
         megengine.show(view)
         return
+    levels = reports.top.LEVELS
     with view.bar:
         level = st.segmented_control(
             "Rank by",
-            list(LEVELS),
+            list(levels),
             default="op",
             required=True,
             key="level",
             bind="query-params",
             label_visibility="collapsed",
-            help="  \n".join(f"**{level}**: {meaning}" for level, meaning in LEVELS.items()),
+            help="  \n".join(f"**{name}**: {meaning}" for name, meaning in levels.items()),
         )
     if view.run is None:
         side_by_side.page(runs, str(level))
@@ -54,19 +48,10 @@ def page(view: View) -> None:
         megengine.show(view)
 
 
-def ranking_query(view: View, level: str, search: str) -> Query:
-    """Return the query for the ranking of the view's steps at a level."""
-    columns = "name, percent, device_ns, calls"
-    options: Any = {"containing": ("name", search), "order_by": "device_ns DESC, name"}
-    if view.steps.is_whole:
-        return select(columns, "ranking", {**view.where(), "level": level}, **options)
-    return select(
-        columns,
-        "ranking_of_steps",
-        {**view.of_device(), "level": level},
-        arguments=(view.run, *view.steps.bounds),
-        **options,
-    )
+def ranking(view: View, level: str, search: str) -> Section:
+    """Return the ranking of the view's steps at a level."""
+    steps = view.steps.bounds
+    return reports.top.on_device(view.run, view.of_device(), level, steps, search=search)
 
 
 def _ranking(view: View, level: str) -> None:
@@ -74,25 +59,20 @@ def _ranking(view: View, level: str) -> None:
     left, right = st.container(key="beside-ranking").columns(2, gap="medium")
     with left:
         search = url.search("filter by name")
-        query = ranking_query(view, level, search)
-        frame = data.rows(query)
+        section = ranking(view, level, search)
+        frame = data.rows(section.query)
         if frame.empty:
             st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
             return
         names = list(frame["name"])
         name = st.query_params.get("name")
         of = f"the wall time of {view.steps.label}"
-        menu.heading(
-            f"By {LEVELS[level].partition(' around')[0]}",
-            {"ranking": query},
-            "ranking",
-            files=view.files,
-        )
+        menu.heading(section.title, {"ranking": section.query}, "ranking", files=view.files)
         rows = tables.show(
             frame.head(MAX_ROWS),
-            "ranking",
+            section.view,
             key=f"ranking-{view.key}-{level}-{search}",
-            labels={"name": "kernel" if level == "kernel" else "operator"},
+            labels=section.labels,
             bars=["percent"],
             select="single-row",
             selected=[names.index(name)] if name in names[:MAX_ROWS] else [],

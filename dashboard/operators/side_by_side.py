@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.widgets import compare_link, menu, page_change, run_picker, url
-from ingest.server import select
+from ingest.server import reports, select
 
 MAX_RUNS = len(colours.RUNS)
 MAX_ROWS = 2_000
@@ -24,14 +24,8 @@ def page(picked: Sequence[str], level: str) -> None:
     search = url.search("filter by name")
     if len(runs) == 2:
         compare_link.show_by_age(runs, "What changed between them, and why")
-    query = select(
-        "run_id, name, device_ns, calls, percent",
-        "ranking_over_all",
-        {"run_id": runs, "level": level},
-        containing=("name", search),
-        order_by="device_ns DESC, name",
-    )
-    frame = data.rows(query)
+    section = reports.top.over_all(runs, level, search=search)
+    frame = data.rows(section.query)
     if frame.empty:
         st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
         return
@@ -40,11 +34,11 @@ def page(picked: Sequence[str], level: str) -> None:
     left, right = st.container(key="beside-sides").columns([3, 2], gap="medium")
     with left:
         name = f"{level}-ranking-of-{len(runs)}-runs"
-        menu.heading("Device time, side by side", {"ranking": query}, name)
+        menu.heading(section.title, {"ranking": section.query}, name)
         wide = side_by_side(frame, runs).head(MAX_ROWS)
         tables.show(
             wide.rename(columns={run: f"{run}_ns" for run in runs}),
-            "ranking_over_all",
+            section.view,
             key="side-by-side",
             labels={f"{run}_ns": run for run in runs},
         )

@@ -8,7 +8,7 @@ from dashboard.drawing import formatting, tables
 from dashboard.sweeps import scatter, variant
 from dashboard.widgets import menu, url
 from dashboard.widgets.view import View
-from ingest.server import select
+from ingest.server import reports
 
 AT = "at"  # URL parameter: the run of the clicked variant
 COLUMNS = {  # the columns of the table, and their headings
@@ -29,16 +29,11 @@ COLUMNS = {  # the columns of the table, and their headings
     "failure": "failed",
 }
 DIFFERENCES = ("p", "max_distance", "mean_distance")
-HELP = (
-    "Times are medians over processes, without a profiler. p is from a rank test that compares "
-    "the times of the processes with eager's. Differences are between the variant's output and "
-    "eager's with the same seed. For eager, they are between its own processes."
-)
 
 
 def page(view: View) -> None:
     """Draw the page."""
-    tags = _tags()
+    tags = list(data.rows(reports.sweep.tags())["sweep"])
     if not tags:
         st.info("This store has no sweep. This command records one:", icon=":material/tune:")
         st.code(
@@ -56,24 +51,13 @@ def page(view: View) -> None:
         url.remember(AT, run)
 
     scatter.show(frame, at, pick)
-    query = select("*", "sweep_results", {"sweep": tag}, order_by="ordinal, variant")
-    menu.heading("Variants", {"variants": query}, f"sweep-{tag}", help=HELP)
+    section = reports.sweep.variants(tag)
+    menu.heading(section.title, {"variants": section.query}, f"sweep-{tag}", help=section.note)
     _table(frame, at, pick)
     if at in set(frame["run_id"]):
         variant.show(frame[frame["run_id"] == at].iloc[0], lambda: url.remember(AT, None))
     else:
         st.caption("Click a point or a row to see the details of a variant.")
-
-
-def _tags() -> list[str]:
-    """Return the sweeps of the store, the latest first."""
-    query = select(
-        "sweep",
-        "sweep_results",
-        group_by="sweep",
-        order_by="max(ingested_at) DESC, sweep",
-    )
-    return list(data.rows(query)["sweep"])
 
 
 def _summary(frame: pd.DataFrame) -> None:

@@ -1,17 +1,17 @@
-"""The command `ingest diff`: a thin wrapper around `compare`, `rows_by` and `judge`."""
+"""The command `ingest diff`."""
 
 import json
 import sys
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from ingest.cli.terminal import StoreOption, open_store, results
+from ingest.cli.terminal import StoreOption, open_store, results, warn
 from ingest.errors import MissingError
 from ingest.json_values import plain
 from ingest.store.connection import connect, read
-from ingest.units import printable
 
 CONDITION_HOLDS = 3
 
@@ -76,7 +76,7 @@ def diff(
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.gate import judge, parse
     from ingest.comparison.groups import runs_of
-    from ingest.comparison.rows import rows_by
+    from ingest.reports.diff import breakdown
 
     opened = open_store(store)
     connection = connect(opened)
@@ -92,14 +92,14 @@ def diff(
         raise typer.BadParameter(str(error), param_hint="--fail-if") from None
     metrics, unlike = comparison.metrics, comparison.unlike
     verdicts = [judge(condition, metrics, unlike) for condition in conditions]
-    rows = read(connection, lambda: rows_by(connection, comparison, by.value))
+    section = breakdown(comparison, by.value)
+    rows = read(connection, partial(section.query.rows, connection))
     if as_json:
         report = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}
         print(json.dumps(plain(report)))
     else:
-        for warning in comparison.warnings:
-            print(f"warning: {printable(warning.warning)}", file=sys.stderr)
-        for part in diff_report(comparison, rows, by.value, verdicts, limit, unfold):
+        warn(caveat.warning for caveat in comparison.warnings)
+        for part in diff_report(comparison, section.title, rows, by.value, verdicts, limit, unfold):
             results().print(part)
     for verdict in verdicts:
         if verdict.holds:

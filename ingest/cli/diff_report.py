@@ -13,6 +13,7 @@ from ingest.comparison.gate import Verdict
 from ingest.comparison.metrics import Metric
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side
+from ingest.reports.diff import interval
 from ingest.units import UNKNOWN, amount, change, counted, percent_change, printable
 
 Row = dict[str, Any]
@@ -20,12 +21,6 @@ Row = dict[str, Any]
 LONGEST_NAME = 60
 MAX_REPLACED = 8  # operators listed under a fused kernel
 WIDE_ENOUGH = 120  # terminal width that all columns need
-LEVELS = {
-    "op": "operator",
-    "kernel": "kernel",
-    "module": "nn.Module (without submodules)",
-    "class": "class",
-}
 TIMES = ("base", "other", "change", "%")
 NARROW = ("name", "status", *TIMES, "calls")
 SUMMED = (
@@ -41,6 +36,7 @@ REST = {
 
 def diff_report(
     comparison: Comparison,
+    title: str,
     rows: Sequence[Row],
     level: str,
     verdicts: Iterable[Verdict] = (),
@@ -49,14 +45,15 @@ def diff_report(
 ) -> Iterator[RenderableType]:
     """Yield both sides, their metrics, and the rows of a level. The last row is the sum.
 
-    Rows beyond `limit` are summed up, with separate sums for rows of only one side. With `unfold`,
-    the operators that a fused kernel replaces are listed under it.
+    `title` is the title of the rows (`diff.breakdown`). Rows beyond `limit` are summed up, with
+    separate sums for rows of only one side. With `unfold`, the operators that a fused kernel
+    replaces are listed under it.
     """
     yield from _head(comparison)
     yield from _spreads(comparison)
     yield _metrics(comparison)
     yield from _of_groups(comparison)
-    yield from _rows(comparison, rows, level, limit, unfold)
+    yield from _rows(title, rows, level, limit, unfold)
     for verdict in verdicts:
         held = {True: "holds", False: "does not hold", None: "unknown"}[verdict.holds]
         yield Text(f"{verdict.condition}: {held}: {verdict.reason}")
@@ -89,17 +86,11 @@ def _spreads(comparison: Comparison) -> Iterator[Text]:
 def _metrics(comparison: Comparison) -> Text:
     """Return a table of the wall time, its parts, and the other metrics that changed."""
     shown = [metric for metric in comparison.metrics if _is_shown(metric)]
-    of = _of(comparison)
+    of = interval(comparison)
     if not comparison.has_groups:
         return table((of, *TIMES), map(_pair, shown), right=TIMES)
     columns = (of, "base", "±", "other", "±", "change", "%", "p")
     return table(columns, map(_group, shown), right=columns[1:])
-
-
-def _of(comparison: Comparison) -> str:
-    """Return the interval that the metrics cover."""
-    has_steps = {comparison.base.steps_from, comparison.other.steps_from} != {"run"}
-    return "median step" if has_steps else "whole recording"
 
 
 def _is_shown(metric: Metric) -> bool:
@@ -135,14 +126,8 @@ def _of_groups(comparison: Comparison) -> Iterator[Text]:
 
 
 def _rows(
-    comparison: Comparison, rows: Sequence[Row], level: str, limit: int, unfold: bool
+    title: str, rows: Sequence[Row], level: str, limit: int, unfold: bool
 ) -> Iterator[RenderableType]:
-    host = "host" in (comparison.base.measure, comparison.other.measure)
-    title = f"{'Host' if host else 'Device'} time by {LEVELS[level]}, of the {_of(comparison)}"
-    if comparison.is_mixed and level == "class":  # a run with a device has no host time by class
-        title = f"Time by class, of a {comparison.base.measure} and a {comparison.other.measure}"
-    if comparison.has_groups:
-        title += f": {comparison.base.run} and {comparison.other.run}"
     if not rows:
         yield Text(f"\n{title}: nothing", "italic")
         return

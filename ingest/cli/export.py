@@ -192,8 +192,8 @@ def _texts(
     step: int | None,
 ) -> Iterable[str]:
     """Return the text of a file of any kind except --chrome."""
-    from ingest.memory.html.export import flame_graph
-    from ingest.memory.html.page import memory_page
+    from ingest.export.memory.export import flame_graph
+    from ingest.export.memory.page import memory_page
 
     def texts() -> Iterable[str]:
         match kind:

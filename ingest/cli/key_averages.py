@@ -6,9 +6,9 @@ import duckdb
 import typer
 
 from ingest.cli import torch_table
-from ingest.cli.ranking_tables import warn
-from ingest.cli.terminal import RunArgument, StoreOption, open_store, write_query
+from ingest.cli.terminal import RunArgument, StoreOption, open_store, warn, write_query
 from ingest.errors import QueryError
+from ingest.reports.runs import warnings
 from ingest.store.connection import connect, read
 from ingest.units import printable
 
@@ -55,7 +55,7 @@ def key_averages(
         raise typer.BadParameter("--json and --csv cannot be used together")
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
-    warn(connection, run_id)
+    warn(read(connection, lambda: warnings(connection, run_id)))
     _check_calls(connection, run_id, step)
     grouping = torch_table.Grouping(group_by_input_shape, group_by_stack_n, per_rank)
     rows, params = torch_table.query(run_id, grouping, step, sort_key)

@@ -1,14 +1,13 @@
 """The command `ingest memory`: a thin wrapper around `memory_report`."""
 
-import sys
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from ingest.cli.terminal import RunArgument, StoreOption, open_store, results
+from ingest.cli.terminal import RunArgument, StoreOption, open_store, results, warn
+from ingest.reports import memory as reports
 from ingest.store.connection import connect, read
-from ingest.units import printable
 
 
 class Level(StrEnum):
@@ -22,7 +21,7 @@ class Level(StrEnum):
 
 
 def _checked(at: str) -> str:
-    from ingest.memory.moments import moment  # here, because no other command needs it
+    from ingest.reports.moments import moment  # here, because no other command needs it
 
     try:
         moment(at)
@@ -49,12 +48,11 @@ def memory(
     store: StoreOption = None,
 ) -> None:
     """Show what held each device's memory at its peak, or at another moment."""
-    from ingest.cli.memory_report import memory_report, memory_warnings
+    from ingest.cli.memory_report import memory_report
 
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)
-    for warning in read(connection, lambda: list(memory_warnings(connection, run_id))):
-        print(f"warning: {printable(warning)}", file=sys.stderr)
+    warn(read(connection, lambda: reports.warnings(connection, run_id)))
     for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)

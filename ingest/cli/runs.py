@@ -1,43 +1,108 @@
 """The commands `ingest list` and `ingest show`."""
 
-import sys
+from functools import partial
 from typing import Any
 
-from ingest.cli.ranking_tables import recompiled
-from ingest.cli.terminal import RunArgument, StoreOption, open_store, results, table, write_query
-from ingest.reports import Query
-from ingest.reports import runs as reports
+import duckdb
+
+from ingest.cli.terminal import (
+    RunArgument,
+    StoreOption,
+    open_store,
+    results,
+    table,
+    warn,
+    write_query,
+)
+from ingest.inputs.run_input import IN_DIRECTORY_BELOW
+from ingest.reports import Section, runs
 from ingest.store.connection import connect, read
-from ingest.units import printable
+from ingest.units import counted, printable
+
+# The printed columns of each section, by its view.
+PRINTED = {
+    "run_overview": """
+        run_id, model, mode, device_name AS device, ranks, events, activities,
+        round(span_ns / 1e6, 3) AS span_ms, round(idle_percent, 1) AS "idle %",
+        round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
+    """,
+    "device_totals": """
+        rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
+        round(busy_ns / 1e6, 3) AS busy_ms, round(idle_ns / 1e6, 3) AS idle_ms, bubbles
+    """,
+    "stage_summary": """
+        rank, device, pipeline, calls, coalesce(stage, 'the call') AS stage,
+        if(level = 'block', coalesce(block_class, 'outside of blocks'), NULL) AS block_class,
+        round(wall_ns / 1e6, 3) AS wall_ms, round(percent, 1) AS percent,
+        round(idle_ns / 1e6, 3) AS idle_ms
+    """,
+    "memory_peak": """
+        rank, device_label(device_type, device) AS device, origin, actions,
+        round(peak_bytes / 1048576, 2) AS peak_mib,
+        round(peak_reserved_bytes / 1048576, 2) AS peak_reserved_mib,
+        round(end_bytes / 1048576, 2) AS end_mib
+    """,
+    "compilations": """
+        rank, compile_id, compiled_frame AS function, round(dur_ns / 1e9, 3) AS seconds, cache,
+        graph_breaks, is_in_measured_step AS measured, reason
+    """,
+}
 
 
 def list_runs(store: StoreOption = None) -> None:
     """List the runs of the store, newest first."""
-    write_query(connect(open_store(store)), reports.runs().text)
+    _print(connect(open_store(store)), runs.runs())
 
 
 def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: its origin, files, devices, stages, memory and compilations."""
     opened = open_store(store)
     run_id, connection = opened.find(run), connect(opened)
+    for labels in read(connection, partial(runs.labels(run_id).query.rows, connection)):
+        results().print(table(("", "run"), _labels(labels).items()))
+    below = 0
+    for file in read(connection, partial(runs.files([run_id]).query.rows, connection)):
+        if IN_DIRECTORY_BELOW in (file["warning_codes"] or ()):
+            below += 1
+        else:
+            for text in (file["path"], f"  {_facts(file)}", *map("  {}".format, file["warnings"])):
+                print(printable(text))
+    if below:
+        number = counted(below, "file")
+        print(f"{number} in directories of the run, not read: table sources lists them")
+    warn(read(connection, lambda: runs.recompiled(connection, run_id)))
+    for section in runs.contents(run_id):
+        if read(connection, partial(section.query.rows, connection)):
+            _print(connection, section)
 
-    def found(query: Query) -> tuple[list[str], list[tuple[Any, ...]]]:
-        def ask() -> tuple[list[str], list[tuple[Any, ...]]]:
-            asked = connection.execute(query.text, list(query.parameters))
-            return [column[0] for column in asked.description], asked.fetchall()
 
-        return read(connection, ask)
+def _print(connection: duckdb.DuckDBPyConnection, section: Section) -> None:
+    query = f"SELECT {PRINTED[section.view]} FROM ({section.query.text})"
+    write_query(connection, query, section.query.parameters)
 
-    names, rows = found(reports.labels(run_id))
-    for row in rows:
-        results().print(table(("", "run"), zip(names, row, strict=True)))
-    for path, line, warnings in found(reports.files(run_id))[1]:
-        for text in (path, f"  {line}", *(f"  {warning}" for warning in warnings)):
-            print(printable(text))
-    for (below,) in found(reports.files_below(run_id))[1]:
-        print(f"{below} in directories of the run, not read: table sources lists them")
-    if warning := read(connection, lambda: recompiled(connection, run_id)):
-        print(f"warning: {warning}", file=sys.stderr)
-    for query in reports.contents(run_id):
-        if found(query)[1]:
-            write_query(connection, query.text, query.parameters)
+
+def _labels(row: dict[str, Any]) -> dict[str, Any]:
+    tags = ", ".join(f"{key}={value}" for key, value in (row["tags"] or {}).items())
+    labels = row | {"tags": tags}
+    return {"device" if name == "device_name" else name: value for name, value in labels.items()}
+
+
+def _facts(file: dict[str, Any]) -> str:
+    """Return what is known about a file, in one line."""
+    rows = file["complete_events"]
+    facts = [
+        file["kind"],
+        None if file["rank"] is None else f"rank {file['rank']}",
+        None if file["cycle"] is None else f"cycle {file['cycle']}",
+        file["status"],
+        None if file["bytes"] is None else f"{file['bytes']:,} bytes",
+        None if file["events"] is None else counted(file["events"], "event"),
+        None if rows is None else counted(rows, "row"),
+        _counts(file["other_counts"]),
+        f"dropped: {counts}" if (counts := _counts(file["dropped_counts"])) else None,
+    ]
+    return ", ".join(filter(None, facts))
+
+
+def _counts(counts: dict[str, int] | None) -> str:
+    return ", ".join(f"{number:,} × {kind}" for kind, number in (counts or {}).items())

@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ingest.cli.terminal import StoreOption, open_store, results, table
-from ingest.comparison.sweep import Row, sweep_rows
 from ingest.json_values import plain
+from ingest.reports.sweep import sweep_rows
 from ingest.store.connection import connect, read
 from ingest.units import UNKNOWN, count, difference, duration, printable, size, times
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+Row = dict[str, Any]
 
 LONGEST_REASON = 200
 COLUMNS = (

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ingest.cli.ranking_tables import ranking_tables, warn
-from ingest.cli.terminal import RunArgument, StoreOption, open_store, results
+from ingest.cli.ranking_tables import ranking_tables
+from ingest.cli.terminal import RunArgument, StoreOption, open_store, results, warn
+from ingest.reports.runs import warnings
 from ingest.store.connection import connect, read
 
 
@@ -31,7 +32,7 @@ def top(
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)
-    warn(connection, run_id)
+    warn(read(connection, lambda: warnings(connection, run_id)))
     for part in read(
         connection, lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))
     ):

@@ -1,8 +1,22 @@
-"""What commands and pages say, as data: queries.
+"""What commands, pages and files say, as data: sections with a title, a query and a note.
 
-Nothing here prints or draws.
+A module for each command: `top.py` has what `ingest top` says. Nothing here prints or draws.
 """
 
+from ingest.reports import diff, memory, runs, sweep, top
 from ingest.reports.query import Query, Scalar, Value, call, select
+from ingest.reports.section import Section
 
-__all__ = ["Query", "Scalar", "Value", "call", "select"]
+__all__ = [
+    "Query",
+    "Scalar",
+    "Section",
+    "Value",
+    "call",
+    "diff",
+    "memory",
+    "runs",
+    "select",
+    "sweep",
+    "top",
+]

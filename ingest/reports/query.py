@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import indent
+from typing import Any
+
+import duckdb
 
 from ingest.sql import literal
 
@@ -21,6 +24,12 @@ class Query:
 
     text: str
     parameters: tuple[Scalar, ...] = ()
+
+    def rows(self, connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+        """Return the rows, each a dict by column, from a store's connection."""
+        found = connection.execute(self.text, list(self.parameters))
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def inlined(self) -> str:
         """Return the query with its parameters as SQL literals, to read or to run elsewhere."""

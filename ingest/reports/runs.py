@@ -1,95 +1,137 @@
 """What a store and a run contain: `ingest list` and `ingest show`."""
 
-from ingest.reports.query import Query
+from collections.abc import Sequence
 
-RUNS = """
-    SELECT run_id, model, mode, device_name AS device, ranks, events, activities,
-        round(span_ns / 1e6, 3) AS span_ms, round(idle_percent, 1) AS "idle %",
-        round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
-    FROM run_overview ORDER BY ingested_at DESC, run_id
-"""
-LABELS = """
-    SELECT run_id, name, model, mode, device_name AS device, started_at, ingested_at,
-        array_to_string(list_transform(
-            map_entries(tags), LAMBDA tag: tag.key || '=' || tag.value
-        ), ', ') AS tags, ranks, devices, events, activities
-    FROM run_overview WHERE run_id = $1
-"""
-FILES = """
-    SELECT path, concat_ws(', ', kind, 'rank ' || rank, 'cycle ' || cycle, status,
-        format('{:,} bytes', bytes),
-        format('{:,} event{}', events, if(events = 1, '', 's')),
-        format('{:,} row{}', complete_events, if(complete_events = 1, '', 's')),
-        nullif(array_to_string(list_transform(
-            map_entries(other_counts),
-            LAMBDA entry: format('{:,} × ', entry.value) || entry.key
-        ), ', '), ''),
-        'dropped: ' || nullif(array_to_string(list_transform(
-            map_entries(dropped_counts),
-            LAMBDA entry: format('{:,} × ', entry.value) || entry.key
-        ), ', '), '')), warnings
-    FROM sources
-    WHERE run_id = $1
-        AND list_contains(warning_codes, 'in_directory_below') IS NOT TRUE
-    ORDER BY source_id
-"""
-FILES_BELOW = """
-    SELECT format('{:,} file{}', count(*), if(count(*) = 1, '', 's')) AS files FROM sources
-    WHERE run_id = $1 AND list_contains(warning_codes, 'in_directory_below')
-    HAVING count(*) > 0
-"""
-DEVICES = """
-    SELECT rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
-        round(busy_ns / 1e6, 3) AS busy_ms, round(idle_ns / 1e6, 3) AS idle_ms, bubbles
-    FROM device_totals WHERE run_id = $1 ORDER BY rank, device
-"""
-STAGES = """
-    SELECT rank, device, pipeline, calls, coalesce(stage, 'the call') AS stage,
-        if(level = 'block', coalesce(block_class, 'outside of blocks'), NULL) AS block_class,
-        round(wall_ns / 1e6, 3) AS wall_ms,
-        round(percent, 1) AS percent, round(idle_ns / 1e6, 3) AS idle_ms
-    FROM stage_summary WHERE run_id = $1
-    ORDER BY rank, device, pipeline, ordinal, level DESC, wall_ns DESC
-"""
-COMPILATIONS = """
-    SELECT rank, compile_id, compiled_frame AS function, round(dur_ns / 1e9, 3) AS seconds, cache,
-        graph_breaks,
-        is_in_measured_step AS measured, reason
-    FROM compilations WHERE run_id = $1 ORDER BY rank, start_ns NULLS FIRST, compile_id
-"""
-MEMORY = """
-    SELECT rank, device_label(device_type, device) AS device, origin, actions,
-        round(peak_bytes / 1048576, 2) AS peak_mib,
-        round(peak_reserved_bytes / 1048576, 2) AS peak_reserved_mib,
-        round(end_bytes / 1048576, 2) AS end_mib
-    FROM memory_peak AS peak WHERE run_id = $1
-    ORDER BY rank, source_id, device_type, peak.device
-"""
+import duckdb
+
+from ingest.reports.query import select
+from ingest.reports.section import Section
+from ingest.units import counted
 
 
-def runs() -> Query:
-    """Return the query for the runs of a store, newest first."""
-    return Query(RUNS)
+def runs() -> Section:
+    """Return the runs of a store, newest first."""
+    return Section(
+        "Runs",
+        "run_overview",
+        select(
+            "run_id, model, mode, device_name, ranks, events, activities, span_ns, idle_percent, "
+            "peak_bytes, recompiles, started_at",
+            "run_overview",
+            order_by="ingested_at DESC, run_id",
+        ),
+    )
 
 
-def labels(run_id: str) -> Query:
-    """Return the query for the labels of a run: one row."""
-    return Query(LABELS, (run_id,))
+def labels(run_id: str) -> Section:
+    """Return the labels of a run: one row."""
+    return Section(
+        "Labels",
+        "run_overview",
+        select(
+            "run_id, name, model, mode, device_name, started_at, ingested_at, tags, ranks, "
+            "devices, events, activities",
+            "run_overview",
+            {"run_id": run_id},
+        ),
+        (run_id,),
+    )
 
 
-def files(run_id: str) -> Query:
-    """Return the query for the files of a run: path, a line of facts, and warnings."""
-    return Query(FILES, (run_id,))
+def files(run_ids: Sequence[str]) -> Section:
+    """Return the files of runs: those that were read, and those in directories of the run."""
+    return Section(
+        "Files",
+        "sources",
+        select(
+            "parse_filename(path) AS file, status, warnings, run_id, kind, rank, cycle, bytes, "
+            "events, complete_events, other_counts, dropped_counts, path, warning_codes",
+            "sources",
+            {"run_id": run_ids},
+            order_by="run_id, source_id",
+        ),
+        tuple(run_ids),
+        note="The files that each run was read from. Each event in a file is a row of `events` "
+        "(complete events, which have a duration), a row of `other_events`, or counted as dropped.",
+        labels={
+            "file": "file",
+            "run_id": "run",
+            "bytes": "size",
+            "events": "events in file",
+            "other_counts": "other events",
+            "dropped_counts": "dropped",
+        },
+    )
 
 
-def files_below(run_id: str) -> Query:
-    """Return the query for the number of files in directories of the run, if there are any."""
-    return Query(FILES_BELOW, (run_id,))
+def contents(run_id: str) -> list[Section]:
+    """Return the devices, stages, memory and compilations of a run.
 
-
-def contents(run_id: str) -> list[Query]:
-    """Return the queries for the devices, stages, memory and compilations of a run.
-
-    A query returns no rows if the run has no such data.
+    A section has no rows if the run has no such data.
     """
-    return [Query(text, (run_id,)) for text in (DEVICES, STAGES, MEMORY, COMPILATIONS)]
+    return [
+        _of_run(
+            run_id,
+            "Devices",
+            "device_totals",
+            "rank, device, activities, span_ns, busy_ns, idle_ns, bubbles",
+            "rank, device",
+        ),
+        _of_run(
+            run_id,
+            "Stages",
+            "stage_summary",
+            "rank, device, pipeline, calls, stage, level, block_class, wall_ns, percent, idle_ns",
+            "rank, device, pipeline, ordinal, level DESC, wall_ns DESC",
+        ),
+        _of_run(
+            run_id,
+            "Memory",
+            "memory_peak",
+            "rank, device_type, device, origin, actions, peak_bytes, peak_reserved_bytes, "
+            "end_bytes",
+            "rank, source_id, device_type, device",
+        ),
+        _of_run(
+            run_id,
+            "Compilations",
+            "compilations",
+            "rank, compile_id, compiled_frame, dur_ns, cache, graph_breaks, is_in_measured_step, "
+            "reason",
+            "rank, start_ns NULLS FIRST, compile_id",
+        ),
+    ]
+
+
+def _of_run(run_id: str, title: str, view: str, columns: str, order: str) -> Section:
+    query = select(columns, view, {"run_id": run_id}, order_by=order)
+    return Section(title, view, query, (run_id,))
+
+
+def warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
+    """Return warnings if a run is incomplete or was recompiled while it was measured."""
+    return _damage(connection, run_id) + recompiled(connection, run_id)
+
+
+def _damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
+    """Return a warning if files of the run failed or ended early, because figures lack them."""
+    damaged = select("problems, devices", "run_overview", {"run_id": run_id, "problems >": 0})
+    warnings = []
+    for row in damaged.rows(connection):
+        missing = "missing work looks like idle time"
+        effect = missing if row["devices"] else "no device activity was read"
+        number = counted(row["problems"], "file")
+        warnings.append(f"{number} of {run_id} ended early or failed: {effect}")
+    return warnings
+
+
+def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
+    """Return a warning, with a reason, if torch recompiled while the run was measured."""
+    columns = "recompiles, dur_ns / 1e9 AS seconds, reasons[1] AS reason"
+    warnings = []
+    for row in select(columns, "measured_recompiles", {"run_id": run_id}).rows(connection):
+        times = "once" if row["recompiles"] == 1 else f"{row['recompiles']:,} times"
+        because = f": {row['reason'].splitlines()[0]}" if row["reason"] else ""
+        during = f"while it was measured, in {row['seconds']:.3f} s"
+        warnings.append(f"{run_id} recompiled {times} {during}{because}")
+    return warnings

@@ -28,7 +28,7 @@ LAST = ("warn", "_warn", "fail")
 # Modules whose ValueErrors become messages for the user.
 WITH_VALUE_ERRORS = {
     "ingest/comparison/gate.py",
-    "ingest/memory/moments.py",
+    "ingest/reports/moments.py",
     "ingest/units.py",
 }
 # What `capture` prints when all is well.

@@ -1,7 +1,7 @@
 """Shared code of the commands: arguments, printing and progress."""
 
 from ingest.cli.terminal.arguments import RunArgument, StoreOption, open_store
-from ingest.cli.terminal.printing import results, table, write_query
+from ingest.cli.terminal.printing import results, table, warn, write_query
 from ingest.cli.terminal.progress import (
     add_with_progress,
     rebuild_with_progress,
@@ -19,5 +19,6 @@ __all__ = [
     "say_error",
     "say_warning",
     "table",
+    "warn",
     "write_query",
 ]

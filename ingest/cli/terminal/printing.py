@@ -34,6 +34,12 @@ def results() -> "Console":
     return Console(width=None if is_terminal else WIDE, highlight=False, soft_wrap=not is_terminal)
 
 
+def warn(messages: Iterable[str]) -> None:
+    """Print warnings to stderr."""
+    for message in messages:
+        print(f"warning: {printable(message)}", file=sys.stderr)
+
+
 def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],

@@ -45,14 +45,16 @@ def store_of_recorded(recorded: tuple[Any, Path], shared_traces: Traces) -> Path
 def cells(text: str) -> list[list[Any]]:
     """Return the words of a table's lines, with times and percentages as numbers and units.
 
-    The lines are sorted, because rows with equal sort values have no order.
+    The lines are sorted, because rows with equal sort values have no order. Times do not count for
+    that, because they may differ in their last digit.
     """
-    lines = sorted(line.split() for line in text.splitlines() if line.strip())
     times = re.compile(r"([\d.]+)(us|ms|s|%)")
-    return [
-        [(float(time[1]), time[2]) if (time := times.fullmatch(word)) else word for word in line]
-        for line in lines
+    lines = [
+        [(float(time[1]), time[2]) if (time := times.fullmatch(word)) else word for word in words]
+        for words in map(str.split, text.splitlines())
+        if words
     ]
+    return sorted(lines, key=lambda line: [word for word in line if isinstance(word, str)])
 
 
 def near(line: list[Any]) -> list[Any]:

@@ -10,17 +10,9 @@ from typing import Any
 
 import duckdb
 
-from ingest.memory.moments import (
-    LEVELS,
-    OF_DEVICE,
-    DeviceMemory,
-    Owner,
-    best_level,
-    devices,
-    owners,
-    stack_frames,
-)
 from ingest.names import NO_STACK, UNKNOWN
+from ingest.reports import memory, select
+from ingest.reports.device_memory import DeviceMemory, devices
 from ingest.units import printable
 
 HERE = Path(__file__).parent
@@ -30,6 +22,12 @@ BINS = 600  # about one per two pixels
 BINS_IN_ALL = 6_000  # over all devices; keeps a page below 5 MB
 OWNERS = 25
 STACKS = 3  # per owner
+SETTINGS = 200
+ERRORS = 20
+ERROR_COLUMNS = (
+    *("ordinal", "time_ns", "requested_bytes", "device_free_bytes", "reserved_bytes"),
+    *("active_bytes", "free_bytes", "largest_free_bytes", "user_frame", "top_owners"),
+)
 LONGEST_FRAME = 300
 
 Row = dict[str, Any]
@@ -67,8 +65,7 @@ def _hash(text: str) -> str:
 def _device(
     connection: duckdb.DuckDBPyConnection, device: DeviceMemory, bins: int
 ) -> dict[str, Any]:
-    level = best_level(connection, device, device.peak_ordinal)
-    source = device.path.replace("\\", "/").rpartition("/")[2]
+    level = memory.best_level(connection, device, device.peak_ordinal)
     axes: dict[str, Any] = {}
     if device.first_ns is not None and device.last_ns is not None:
         until = device.last_ns - device.first_ns
@@ -77,7 +74,7 @@ def _device(
         until = device.actions - 1
         axes["order"] = _axis(connection, device, level, "order", until, bins)
     return {
-        "label": printable(f"rank {device.rank}  {device.label}  {source}"),
+        "label": printable(f"rank {device.rank}  {device.label}  {device.file}"),
         "origin": device.origin,
         "actions": device.actions,
         "start": device.start_bytes,
@@ -87,30 +84,23 @@ def _device(
         "end": device.end_bytes,
         "reserved": device.end_reserved_bytes,
         "reserved_peak": device.peak_reserved_bytes,
-        "level": LEVELS[level],
+        "level": memory.LEVELS[level],
         "axes": axes,
         "owners": _owners(connection, device, level),
-        "fragmentation": _rows(
-            connection,
-            f"""
-            SELECT level, pool, segments, bytes, active_bytes, inactive_bytes, stranded_bytes,
-                rounding_bytes, largest_inactive_bytes
-            FROM fragmentation
-            WHERE {OF_DEVICE} AND (level = 'device' OR level = 'pool' AND pool IS NOT NULL)
-            ORDER BY level, bytes DESC LIMIT 50
-            """,
-            device.key,
-        ),
+        "fragmentation": select(
+            "level, pool, segments, bytes, active_bytes, inactive_bytes, stranded_bytes, "
+            "rounding_bytes, largest_inactive_bytes",
+            "fragmentation",
+            {**device.where(), "(level = 'device' OR level = 'pool' AND pool IS NOT NULL)": True},
+            order_by="level, bytes DESC",
+            limit=50,
+        ).rows(connection),
         "errors": _errors(connection, device),
         "settings": [
             [printable(name), printable(value or "")]
-            for name, value in connection.execute(
-                """
-                SELECT setting, value FROM allocator_settings
-                WHERE run_id = $1 AND source_id = $2 ORDER BY setting LIMIT 200
-                """,
-                [device.run_id, device.source_id],
-            ).fetchall()
+            for name, value in map(
+                dict.values, memory.allocator_settings(device).query.rows(connection)[:SETTINGS]
+            )
         ],
     }
 
@@ -124,7 +114,7 @@ def _axis(
     bins: int,
 ) -> dict[str, Any]:
     """Return the curve and its bands along an axis. Each band is a list of bytes, by moment."""
-    parameters = [*device.key, level, axis, until, bins, BANDS]
+    parameters = [*device.arguments, level, axis, until, bins, BANDS]
     bands = connection.execute(
         """
         SELECT any_value(coalesce(name, '')), list(bytes ORDER BY ordinal),
@@ -141,7 +131,7 @@ def _axis(
             list(reserved_bytes ORDER BY ordinal)
         FROM memory_curve($1, $2, $3, $4, 0, $5, $6)
         """,
-        [*device.key, axis, until, bins],
+        [*device.arguments, axis, until, bins],
     ).fetchall()
     positions, used, reserved = curve[0]
     return {
@@ -161,50 +151,49 @@ def _axis(
 
 def _owners(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, level: str) -> list[Row]:
     """Return the largest owners at the peak, with their largest stacks, and a row for the rest."""
-    held_by = owners(connection, device, device.peak_ordinal, level)
+    held_by = _held_by(connection, device, level)
     top, rest = held_by[:OWNERS], held_by[OWNERS:]
-    stacks: dict[str, dict[int, Owner]] = {owner.name: {} for owner in top}
+    stacks: dict[str, dict[int, Row]] = {owner["name"]: {} for owner in top}
     if level == "frame":
-        for stack in owners(connection, device, device.peak_ordinal, "stack"):
-            of_owner = stacks.get(stack.name)
-            if of_owner is not None and stack.stack_id is not None and len(of_owner) < STACKS:
-                of_owner[stack.stack_id] = stack
+        for stack in _held_by(connection, device, "stack"):
+            of_owner, stack_id = stacks.get(stack["name"]), stack["stack_id"]
+            if of_owner is not None and stack_id is not None and len(of_owner) < STACKS:
+                of_owner[stack_id] = stack
     stack_ids = [stack_id for of_owner in stacks.values() for stack_id in of_owner]
-    frames = stack_frames(connection, device.run_id, stack_ids) if stack_ids else {}
+    frames = memory.stack_frames(connection, device.run_id, stack_ids)
     rows: list[Row] = [
         {
-            "name": printable(owner.name or UNKNOWN),
-            "bytes": owner.bytes,
-            "allocations": owner.allocations,
+            "name": printable(owner["name"] or UNKNOWN),
+            "bytes": owner["bytes"],
+            "allocations": owner["allocations"],
             "stacks": [
                 {
-                    "bytes": stack.bytes,
-                    "allocations": stack.allocations,
+                    "bytes": stack["bytes"],
+                    "allocations": stack["allocations"],
                     "frames": [printable(f, LONGEST_FRAME) for f in frames.get(stack_id, [])],
                 }
-                for stack_id, stack in stacks[owner.name].items()
+                for stack_id, stack in stacks[owner["name"]].items()
             ],
         }
         for owner in top
     ]
     if rest:
-        held = sum(owner.bytes for owner in rest)
+        held = sum(owner["bytes"] for owner in rest)
         more = f"{len(rest):,} more"
         rows.append({"name": more, "bytes": held, "allocations": None, "stacks": []})
     return rows
 
 
+def _held_by(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, level: str) -> list[Row]:
+    """Return the owners at the peak, the largest first."""
+    return memory.owners(device, device.peak_ordinal, level, "at the peak").query.rows(connection)
+
+
 def _errors(connection: duckdb.DuckDBPyConnection, device: DeviceMemory) -> list[Row]:
-    rows = _rows(
-        connection,
-        f"""
-        SELECT ordinal, time_ns, requested_bytes, device_free_bytes, reserved_bytes, active_bytes,
-            free_bytes, largest_free_bytes, user_frame, top_owners
-        FROM oom_report
-        WHERE {OF_DEVICE} ORDER BY ordinal LIMIT 20
-        """,
-        device.key,
-    )
+    rows = [
+        {column: row[column] for column in ERROR_COLUMNS}
+        for row in memory.errors(device).query.rows(connection)[:ERRORS]
+    ]
     for row in rows:
         row["after"] = _after(device, row.pop("time_ns"))
         row["user_frame"] = printable(row["user_frame"] or NO_STACK)
@@ -218,9 +207,3 @@ def _errors(connection: duckdb.DuckDBPyConnection, device: DeviceMemory) -> list
 def _after(device: DeviceMemory, time_ns: int | None) -> int | None:
     """Convert a Unix time to ns after the device's first action."""
     return None if time_ns is None or device.first_ns is None else time_ns - device.first_ns
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, parameters: list[object]) -> list[Row]:
-    found = connection.execute(query, parameters)
-    names = [column[0] for column in found.description]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -3,7 +3,7 @@
 import duckdb
 
 from ingest.errors import MissingError
-from ingest.memory.html.flamegraph import Frame, render
+from ingest.export.memory.flamegraph import Frame, render
 from ingest.units import size
 
 GRAPHS = {"memory": "by stack", "segments": "by segment and stack"}

@@ -1,4 +1,4 @@
-"""A store of memory snapshots for the command, and snapshots built in a test."""
+"""A store of memory snapshots, and snapshots built in a test."""
 
 import pickle
 from collections.abc import Callable
@@ -18,12 +18,6 @@ TRACES = ("h100_owlv2", "v100_resnet50_workers0", "memory_timeline.raw", "cpu_on
 def memory_store(sampled: Samples) -> Path:
     """A store of the sample snapshots, each as a run of its name, three traces and a timeline."""
     return sampled.store(*sampled.names("snapshots"), *TRACES)
-
-
-@pytest.fixture
-def default_store(memory_store: Path) -> Path:
-    """The store that `command` uses."""
-    return memory_store
 
 
 @pytest.fixture

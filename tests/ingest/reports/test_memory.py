@@ -15,6 +15,12 @@ MORE = re.compile(r"… and [\d,]+ more: .*\((\d[\d,]*) bytes")
 ROW = re.compile(r"^ .*[BKMGi]  +(\d[\d,]*)   ", re.MULTILINE)
 
 
+@pytest.fixture
+def default_store(memory_store: Path) -> Path:
+    """The store that `command` uses."""
+    return memory_store
+
+
 def number(text: str) -> int:
     return int(text.replace(",", ""))
 

@@ -27,6 +27,12 @@ HARMFUL = (
 
 
 @pytest.fixture
+def default_store(memory_store: Path) -> Path:
+    """The store that `command` uses."""
+    return memory_store
+
+
+@pytest.fixture
 def tab(chromium: Browser) -> Iterator[Page]:
     """A browser page without network. A script error in it fails the test."""
     context = chromium.new_context(viewport={"width": 1300, "height": 1600})

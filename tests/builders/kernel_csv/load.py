@@ -17,7 +17,9 @@ EVENTS = """
     if(side = 'host', place, NULL) AS tid,
     start_ns AS relative_ns,
     dur_ns,
-    correlation
+    correlation,
+    -- What has no column, also if it has no value.
+    if(side = 'device', '{"owner": null}', NULL) AS args
 """
 ACTIVITIES = """
     $source_id AS source_id,

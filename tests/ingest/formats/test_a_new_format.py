@@ -10,17 +10,10 @@ import ingest
 from ingest import sql
 from ingest.formats import FORMATS, Loader
 from ingest.sql.topics import TOPICS
-from tests.builders.kernel_csv import KERNEL_CSV
+from tests.builders.kernel_csv import CSV, KERNEL_CSV
 from tests.helpers.command import Command
 
 CLOCK_NS = 1_700_000_000_000_000_000
-# The device waits 300 ns for the host, and the second kernel runs on another stream.
-CSV = """side,name,place,start_ns,dur_ns,correlation,grid,registers,busy_percent
-host,launch,main,0,50,1,,,
-device,gemm,0:7,100,400,1,8x4x1,64,90
-host,launch,main,700,50,2,,,
-device,relu,0:8,800,200,2,16x1x1,,50
-"""
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +81,7 @@ def test_an_export_has_what_the_format_has(
     assert gemm["args"] == {
         **{"device": 0, "stream": 7, "grid": [8, 4, 1], "registers per thread": 64},
         "correlation": 1,
+        "owner": None,
     }
     counted = [event["args"] for event in events if event.get("name") == "multiprocessors"]
     assert counted == [{"busy, %": 90.0}, {"busy, %": 50.0}]

@@ -33,9 +33,9 @@ def make_stream_wait(at: float, correlation: int, stream: int, event: int) -> li
     ]
 
 
-def without_kind(sync: dict[str, Any]) -> dict[str, Any]:
-    """Return a recorded wait of an older torch, which does not name its kind."""
-    del sync["args"]["cuda_sync_kind"]
+def without(sync: dict[str, Any], argument: str) -> dict[str, Any]:
+    """Return a recorded wait without one of its arguments."""
+    del sync["args"][argument]
     return sync
 
 
@@ -88,7 +88,14 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[tuple[Any, ...]]]] = {
     "a synchronisation without a kind has that of its name": (
         [
             *(STEP, *A, call(30, 85, 9, STREAM_WAIT)),
-            without_kind(recorded("Stream Sync", 30, 9, 7)),
+            without(recorded("Stream Sync", 30, 9, 7), "cuda_sync_kind"),  # an older torch
+        ],
+        [("sync", STREAM_WAIT, 80, 5)],
+    ),
+    "a wait for a stream that was not recorded may be for any stream": (
+        [
+            *(STEP, call(10, 12, 1), kernel("A", 20, 60, device=1, correlation=1)),
+            *(call(30, 85, 9, STREAM_WAIT), without(recorded("Stream Sync", 30, 9, 7), "stream")),
         ],
         [("sync", STREAM_WAIT, 80, 5)],
     ),

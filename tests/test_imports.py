@@ -6,6 +6,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,21 @@ def test_the_public_interface_imports_packages_on_first_use() -> None:
     loaded = set(done.stdout.split())
     assert not loaded & {"duckdb", "pyarrow", "numpy", "typer", "rich"}
     assert not {name for name in loaded if name.startswith("ingest.")}
+
+
+def test_the_wheel_contains_every_file() -> None:
+    """Setuptools copies modules, and the files that patterns name."""
+    patterns = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    for package, globs in patterns["tool"]["setuptools"]["package-data"].items():
+        root = REPOSITORY / package
+        named = {path for pattern in globs for path in root.glob(pattern)}
+        listed = subprocess.run(
+            ["git", "ls-files", package], cwd=REPOSITORY, capture_output=True, text=True, check=True
+        )
+        files = {REPOSITORY / name for name in listed.stdout.splitlines()}
+        files = {path for path in files if path.suffix != ".py" and path.exists()}
+        assert files - named == set()
+        assert all(any(root.glob(pattern)) for pattern in globs)
 
 
 def imports_of(path: Path) -> Iterator[tuple[str, set[str]]]:

@@ -61,7 +61,7 @@ def _of_two_runs(pair: Pair) -> pd.DataFrame:
 
 
 def _pair_query(pair: Pair) -> Query:
-    return reports.diff.metrics_of_pair(pair.base, pair.other, pair.rank, pair.nth_step)
+    return reports.diff.metrics(pair.base, pair.other, pair.rank, pair.nth_step)
 
 
 def rank_test(groups: ingest.Comparison, p: float | None) -> str:

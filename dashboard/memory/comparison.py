@@ -10,7 +10,7 @@ from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.memory import device_memory
 from dashboard.widgets import menu
-from ingest.server import DeviceMemory, Query, select
+from ingest.server import DeviceMemory, Query, reports, select
 
 MAX_RUNS = len(colours.RUNS)
 BINS = 240
@@ -21,7 +21,7 @@ PEAKS = (
     "peak_reserved_bytes, start_bytes, end_bytes, actions, allocations"
 )
 METRICS = ["peak", "peak reserved", "start", "end"]
-LEVELS = {"frame": "line of code", "module": "module", "op": "operator", "category": "category"}
+LEVELS = ("frame", "module", "op", "category")
 AXES = ("time", "order")
 
 
@@ -191,7 +191,7 @@ def _difference(runs: Sequence[str]) -> None:
         arguments=[base, other],
         order_by="abs(change_bytes) DESC NULLS LAST, name",
     )
-    _side_by_side(query, "owners", LEVELS[str(level)], alone)
+    _side_by_side(query, "owners", reports.memory.LEVELS[str(level)], alone)
     st.caption("The rows compare the peaks of the two runs. Click a heading to sort by it.")
 
 

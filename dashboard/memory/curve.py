@@ -13,7 +13,7 @@ from dashboard.memory.stretch import Stretch
 from dashboard.widgets import menu, zoom
 from dashboard.widgets.step_picker import Steps
 from ingest import server
-from ingest.server import DeviceMemory, select
+from ingest.server import DeviceMemory, reports, select
 
 BINS = 240
 MAX_OWNERS = len(colours.OWNERS)
@@ -25,7 +25,6 @@ LEVELS = {
     "category": "its purpose: parameters, activations, gradients, …",
     allocations.LEVEL: f"the {allocations.MAX_ALLOCATIONS} largest allocations, each over its life",
 }
-OWNERS = {"frame": "line of code", "op": "operator"}  # labels of levels
 PREFERRED = ("frame", "op", "category", "module")
 AXES = ("time", "order")
 
@@ -149,7 +148,9 @@ def _of_allocations(device: DeviceMemory, held: pd.DataFrame) -> chart.Bands:
     level = next((one for one in levels_of(device) if one != allocations.LEVEL), PREFERRED[0])
     found = allocations.details(device, level, held)
     colour_of = _colours(device, level, allocations.owners(found))
-    return allocations.bands(device, OWNERS.get(level, level), held, found, colour_of)
+    return allocations.bands(
+        device, reports.memory.LEVELS.get(level, level), held, found, colour_of
+    )
 
 
 def _of_steps(device: DeviceMemory, axis: str, whole: int, steps: Steps) -> tuple[int, int]:

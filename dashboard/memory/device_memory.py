@@ -17,7 +17,10 @@ ORIGINS = {"snapshot": "snapshot", "trace": "profiler", "timeline": "memory time
 def devices_of(runs: Sequence[str]) -> list[DeviceMemory]:
     """Return the devices with memory data, those with the most informative source first."""
     frame = data.rows(server.devices_of(runs))
-    found = [DeviceMemory(*map(_plain, row)) for row in frame.itertuples(index=False)]
+    found = [
+        DeviceMemory(**{str(name): _plain(value) for name, value in row.items()})
+        for row in frame.to_dict("records")
+    ]
     return sorted(found, key=_preference)
 
 

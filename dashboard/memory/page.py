@@ -15,7 +15,7 @@ from dashboard.memory import (
     device_memory,
     errors,
     flames,
-    reports,
+    report_tabs,
     state,
 )
 from dashboard.widgets.step_picker import Steps
@@ -59,7 +59,7 @@ def _run(device: DeviceMemory, steps: Steps) -> None:
         curve.show(device, axis, level, moment, steps)
     state.show(device, level if levels else None, moment)
     flames.show(device, moment)
-    reports.show(device)
+    report_tabs.show(device)
 
 
 def _warnings(device: DeviceMemory) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 import ingest
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.memory import allocations, chosen_moment, curve, segments, stack_frames
+from dashboard.memory import allocations, chosen_moment, segments, stack_frames
 from dashboard.memory.chosen_moment import Moment
 from dashboard.widgets import menu, url
 from ingest import server
@@ -76,7 +76,7 @@ def _owners(device: DeviceMemory, level: str, moment: Moment, heading: Any) -> N
             section.view,
             key=f"owners-{device.key}-{level}-{moment.ordinal}",
             hidden=["level", "is_known", "stack_id"],
-            labels={"name": curve.OWNERS.get(level, level)},
+            labels=section.labels,
             select="single-row" if device.allocations else None,
             selected=[names.index(selected)] if selected in names else [],
         )

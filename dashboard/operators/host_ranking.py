@@ -70,8 +70,7 @@ def show(runs: Sequence[str], view: View) -> None:
 def _section(runs: Sequence[str], view: View, search: str) -> Section:
     """Return the ranking of one run's steps, or of several complete runs."""
     rank = view.device.rank if view.device else None
-    steps = view.steps.bounds if view.run and view.device else (None, None)
-    return reports.top.on_host(runs, rank, steps, search=search)
+    return reports.top.on_host(runs, rank, view.steps.bounds, search=search)
 
 
 def _key(name: str, run: str, rank: int) -> tuple[str, str]:

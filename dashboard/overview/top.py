@@ -7,7 +7,7 @@ from dashboard.drawing import formatting, tables
 from dashboard.widgets import advice_kinds, menu, page_change
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
-from ingest.server import Query, select
+from ingest.server import Section, reports
 
 MAX_ROWS = 5
 MAX_ADVICE = 2
@@ -15,28 +15,15 @@ MAX_ADVICE = 2
 
 def of_device(view: View, level: str, title: str) -> None:
     """Show the first kernels, or the first operators by the device time that they launched."""
-    query = select(
-        "name, device_ns, calls",
-        "ranking_of_steps",
-        {"level": level, "name <>": "bubble", **view.of_device()},
-        arguments=(view.run, *view.steps.bounds),
-        order_by="device_ns DESC, name",
-        limit=MAX_ROWS,
-    )
-    _table(view, title, query, "ranking_of_steps", "device_ns", level)
+    section = reports.top.on_device(view.run, view.of_device(), level, view.steps.bounds)
+    _table(view, title, section, "device_ns", level)
 
 
 def host_operators(view: View) -> None:
     """Show the first operators by self time on the host."""
-    query = select(
-        "name, self_ns, calls",
-        "host_ranking_of_steps",
-        {"rank": view.device.rank if view.device else None},
-        arguments=(view.run, *view.steps.bounds),
-        order_by="self_ns DESC, name",
-        limit=MAX_ROWS,
-    )
-    _table(view, "Operators", query, "host_op_ranking", "self_ns", None)
+    rank = view.device.rank if view.device else None
+    section = reports.top.on_host([str(view.run)], rank, view.steps.bounds)
+    _table(view, "Operators", section, "self_ns", None)
 
 
 def advice(view: View, device: Device) -> None:
@@ -60,10 +47,11 @@ def advice(view: View, device: Device) -> None:
     )
 
 
-def _table(view: View, title: str, query: Query, of: str, time: str, level: str | None) -> None:
-    """Draw a table. A click on a row opens it on page Operators."""
-    menu.heading(title, {title.lower(): query}, title.lower())
-    frame = data.rows(query)
+def _table(view: View, title: str, section: Section, time: str, level: str | None) -> None:
+    """Draw the first rows. A click on a row opens it on page Operators."""
+    menu.heading(title, {title.lower(): section.query}, title.lower())
+    frame = data.rows(section.query)
+    frame = frame[frame["name"] != "bubble"].head(MAX_ROWS)[["name", time, "calls"]]
 
     def clicked(rows: list[int]) -> None:
         level_of = {"level": level} if level else {}
@@ -71,4 +59,11 @@ def _table(view: View, title: str, query: Query, of: str, time: str, level: str 
             name = str(frame["name"].iloc[row])
             page_change.request("operators", {**view.address(), **level_of, "name": name})
 
-    tables.show(frame, of, key=f"top-{title}", bars=[time], select="single-row", on_select=clicked)
+    tables.show(
+        frame,
+        section.view,
+        key=f"top-{title}",
+        bars=[time],
+        select="single-row",
+        on_select=clicked,
+    )

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from ingest.server import select
+from ingest.server import reports, select
 
 MAX_NAMED = 3
 
@@ -25,7 +25,7 @@ def warn(runs: Sequence[str]) -> None:
 
 def warning(runs: Sequence[str]) -> str:
     """Return a text about incomplete runs and the effect on their metrics, or an empty text."""
-    damaged = _damaged(runs)
+    damaged = data.rows(reports.runs.damaged(runs))
     with_device = damaged["devices"] > 0
     consequences = {
         "missing events look like idle time": damaged[with_device],
@@ -40,7 +40,7 @@ def warning(runs: Sequence[str]) -> str:
 
 def no_device(runs: Sequence[str]) -> str:
     """Return the reason why the runs show no device."""
-    if _damaged(runs).empty:
+    if data.rows(reports.runs.damaged(runs)).empty:
         return "There is no device in this profile."
     return "No device activity was read."
 
@@ -83,17 +83,6 @@ def no_activity(run: str) -> None:
     """Show a notice on a page about time, for a run without operators and kernels."""
     stop_without_trace([run])
     st.info("No activity was recorded in this run.", icon=":material/search_off:")
-
-
-def _damaged(runs: Sequence[str]) -> pd.DataFrame:
-    return data.rows(
-        select(
-            "run_id, problems, devices",
-            "run_overview",
-            {"run_id": runs, "problems >": 0},
-            order_by="run_id",
-        )
-    )
 
 
 def _files(damaged: pd.DataFrame) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from ingest.server import select
+from ingest.server import reports
 
 MAX_NAMED = 3
 MAX_REASON_LENGTH = 300  # characters of a reason
@@ -14,9 +14,7 @@ MAX_REASON_LENGTH = 300  # characters of a reason
 
 def warn(runs: Sequence[str]) -> None:
     """Show one warning for all runs that recompiled while they were measured, with the reasons."""
-    frame = data.rows(
-        select("*", "measured_recompiles", {"run_id": runs}, order_by="recompiles DESC, run_id")
-    )
+    frame = data.rows(reports.runs.recompiles(runs))
     sentences = [
         f"**{formatting.literal(row.run_id)}** recompiled "
         f"{formatting.counted(row.recompiles, 'time')} while it was measured, in "

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from ingest.cli.terminal import RunArgument, StoreOption, open_store, results, warn
-from ingest.reports import memory as reports
+from ingest.reports.memory import warnings
+from ingest.reports.moments import moment
 from ingest.store.connection import connect, read
 
 
@@ -21,8 +22,6 @@ class Level(StrEnum):
 
 
 def _checked(at: str) -> str:
-    from ingest.reports.moments import moment  # here, because no other command needs it
-
     try:
         moment(at)
     except ValueError as error:
@@ -53,6 +52,6 @@ def memory(
     opened = open_store(store)
     console = results()
     run_id, connection = opened.find(run), connect(opened)
-    warn(read(connection, lambda: reports.warnings(connection, run_id)))
+    warn(read(connection, lambda: warnings(connection, run_id)))
     for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)

@@ -48,7 +48,7 @@ def ranking_tables(
         if section.note != noted:
             noted = section.note
             yield Text(f"{noted}\n")
-        if not rows:
+        if section.absent and not rows:
             yield Text(f"{section.absent}\n")
             continue
         assert section.totals is not None

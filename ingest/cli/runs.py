@@ -19,30 +19,30 @@ from ingest.reports import Section, runs
 from ingest.store.connection import connect, read
 from ingest.units import counted, printable
 
-# The printed columns of each section, by its view.
+# The printed columns of each section, by its title.
 PRINTED = {
-    "run_overview": """
+    "Runs": """
         run_id, model, mode, device_name AS device, ranks, events, activities,
         round(span_ns / 1e6, 3) AS span_ms, round(idle_percent, 1) AS "idle %",
         round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
     """,
-    "device_totals": """
+    "Devices": """
         rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,
         round(busy_ns / 1e6, 3) AS busy_ms, round(idle_ns / 1e6, 3) AS idle_ms, bubbles
     """,
-    "stage_summary": """
+    "Stages": """
         rank, device, pipeline, calls, coalesce(stage, 'the call') AS stage,
         if(level = 'block', coalesce(block_class, 'outside of blocks'), NULL) AS block_class,
         round(wall_ns / 1e6, 3) AS wall_ms, round(percent, 1) AS percent,
         round(idle_ns / 1e6, 3) AS idle_ms
     """,
-    "memory_peak": """
+    "Memory": """
         rank, device_label(device_type, device) AS device, origin, actions,
         round(peak_bytes / 1048576, 2) AS peak_mib,
         round(peak_reserved_bytes / 1048576, 2) AS peak_reserved_mib,
         round(end_bytes / 1048576, 2) AS end_mib
     """,
-    "compilations": """
+    "Compilations": """
         rank, compile_id, compiled_frame AS function, round(dur_ns / 1e9, 3) AS seconds, cache,
         graph_breaks, is_in_measured_step AS measured, reason
     """,
@@ -77,7 +77,7 @@ def show(run: RunArgument, store: StoreOption = None) -> None:
 
 
 def _print(connection: duckdb.DuckDBPyConnection, section: Section) -> None:
-    query = f"SELECT {PRINTED[section.view]} FROM ({section.query.text})"
+    query = f"SELECT {PRINTED[section.title]} FROM ({section.query.text})"
     write_query(connection, query, section.query.parameters)
 
 

@@ -1,4 +1,7 @@
-"""What `ingest diff` and page Compare say: metrics of two sides, and the change, broken down."""
+"""What `ingest diff` and page Compare say: metrics of two runs, and the change, broken down.
+
+`ingest.compare` has the metrics of groups of runs, with p-values.
+"""
 
 from collections.abc import Sequence
 
@@ -14,7 +17,8 @@ LEVELS = {
     "module": "nn.Module (without submodules)",
     "class": "class",
 }
-CHANGES = {
+# The macro of each level, and its columns.
+MACROS = {
     "op": ("op_diff", "*"),
     "kernel": ("kernel_diff", "*"),
     "module": (
@@ -27,19 +31,14 @@ CHANGES = {
         "change AS change_ns, percent",
     ),
 }
-CLASSES: dict[str, Value] = {
+# The rows of `run_diff` that add up to the busy time.
+CLASS_ROWS: dict[str, Value] = {
     "metric": ("compute", "communication", "copy", "compiled_code", "overlap"),
     "(coalesce(base, 0) <> 0 OR coalesce(other, 0) <> 0)": True,
 }
 
 
-def metrics(comparison: Comparison) -> Section:
-    """Return the metrics of both sides. `Comparison.metrics` has them with p-values."""
-    title = f"Metrics of the {interval(comparison)}"
-    return Section(title, "group_diff", Query(comparison.sql), labels={"name": "metric"})
-
-
-def metrics_of_pair(base: str, other: str, rank: int | None, nth_step: int | None = None) -> Query:
+def metrics(base: str, other: str, rank: int | None, nth_step: int | None = None) -> Query:
     """Return the query for the metrics of two runs, of their median steps or of step `nth_step`.
 
     Each run's slowest rank is compared if `rank` is None.
@@ -66,7 +65,7 @@ def breakdown(comparison: Comparison, level: str) -> Section:
         title = f"Time by class, of a {base.measure} and a {other.measure}"
     if comparison.has_groups:
         title += f": {base.run} and {other.run}"
-    macro, _ = CHANGES[level]
+    macro, _ = MACROS[level]
     return Section(
         title,
         macro,
@@ -81,11 +80,11 @@ def changes(level: str, arguments: Sequence[Scalar], columns: str | None = None)
     `arguments` are those of the macro: both runs, the rank and, except for `class`, the number of
     the step. The default columns are all, with a name, both times in ns, and their change.
     """
-    macro, every = CHANGES[level]
+    macro, all_columns = MACROS[level]
     return select(
-        columns or every,
+        columns or all_columns,
         macro,
-        CLASSES if level == "class" else None,
+        CLASS_ROWS if level == "class" else None,
         arguments=arguments,
         order_by="abs(change_ns) DESC, base_ns DESC, name",
     )

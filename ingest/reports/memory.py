@@ -9,6 +9,7 @@ from ingest.reports.device_memory import DeviceMemory
 from ingest.reports.moments import Moment
 from ingest.reports.query import Query, Value, select
 from ingest.reports.section import Section
+from ingest.units import counted
 
 LEVELS = {
     "frame": "line of code",
@@ -17,6 +18,7 @@ LEVELS = {
     "op": "operator",
     "category": "category",
 }
+MIN_STEPS = 3  # to see a leak: two steps after the first
 FRAGMENTS = (
     "segments, bytes, active_bytes, inactive_bytes, inactive_percent, stranded_bytes, "
     "rounding_bytes, largest_inactive_bytes"
@@ -26,14 +28,14 @@ FRAGMENTS = (
 def at_moment(
     connection: duckdb.DuckDBPyConnection, device: DeviceMemory, moment: Moment, by: str | None
 ) -> Section:
-    """Return the owners of a device's memory at a moment that is the peak, the end or a time.
+    """Return the owners of a device's memory at a moment; `errors` has the moments of kind oom.
 
     `by` is a level of `LEVELS`; None selects the first of frame, op and category at which an owner
     is known. Raise MissingError if a time is needed and none was recorded.
     """
     ordinal = moments.ordinal_at(connection, device, moment)
     level = by or best_level(connection, device, ordinal)
-    return owners(device, ordinal, level, moments.name(connection, device, moment))
+    return owners(device, ordinal, level, moments.name(connection, device, moment, ordinal))
 
 
 def owners(
@@ -56,7 +58,7 @@ def owners(
             limit=limit,
         ),
         _of(device),
-        labels={"name": LEVELS.get(level, level)},
+        labels={"name": LEVELS[level]},
     )
 
 
@@ -89,12 +91,12 @@ def stack_frames(
     return {row["stack_id"]: row["frames"] for row in found}
 
 
-def errors(device: DeviceMemory) -> Section:
+def errors(device: DeviceMemory, limit: int | None = None) -> Section:
     """Return the out-of-memory errors of a device, in order."""
     return Section(
         "Out of memory",
         "oom_report",
-        select("*", "oom_report", device.where(), order_by="ordinal"),
+        select("*", "oom_report", device.where(), order_by="ordinal", limit=limit),
         _of(device),
         absent="No out-of-memory error was recorded.",
     )
@@ -127,7 +129,6 @@ def fragmentation(device: DeviceMemory, level: str) -> Section:
             "stranded_bytes": "stranded",
             "rounding_bytes": "rounding",
             "largest_inactive_bytes": "largest unused",
-            "address": "address",
             "segment_id": "segment",
         },
     )
@@ -150,8 +151,22 @@ def allocator_settings(device: DeviceMemory) -> Section:
     )
 
 
-def leaks(device: DeviceMemory) -> Section:
-    """Return the memory that was allocated after the first step and not freed by the end."""
+def steps(device: DeviceMemory) -> Query:
+    """Return the query for the steps in which the device's memory was recorded."""
+    return select("step", "memory_steps", device.where(), order_by="step")
+
+
+def leaks(device: DeviceMemory, steps: int) -> Section:
+    """Return the memory that was allocated after the first step and not freed by the end.
+
+    `steps` is the number of steps in which the device's memory was recorded.
+    """
+    absent = "No leaks: all memory that was allocated after the first step was freed by the end."
+    if not device.has_history or not device.allocations:
+        absent = "Leaks are unknown: no allocations were recorded over time."
+    elif steps < MIN_STEPS:
+        found = counted(steps, "step") if steps else "no steps"
+        absent = f"Leaks are unknown: it takes {MIN_STEPS} steps to see them. This run has {found}."
     return Section(
         "Leaks",
         "leaks",
@@ -165,7 +180,7 @@ def leaks(device: DeviceMemory) -> Section:
         _of(device),
         note="Memory that was allocated after the first step and not freed by the end. **grows** "
         "means that every step left memory behind.",
-        absent="No leaks: all memory that was allocated after the first step was freed by the end.",
+        absent=absent,
         labels={
             "user_frame": "line of code",
             "is_growing": "grows",

@@ -18,8 +18,8 @@ ACCEPTED = "peak, end, oom, seconds after the first action (1.25) or Unix nanose
 class Moment:
     """A moment, as requested by the user.
 
-    `kind` is peak, end, oom, after (`ns` since the device's first action) or unix (`ns` since the
-    epoch).
+    `kind` is peak, end, after (`ns` since the device's first action), unix (`ns` since the epoch),
+    or oom: each time that memory ran out.
     """
 
     kind: str
@@ -40,8 +40,10 @@ def moment(text: str) -> Moment:
 def ordinal_at(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, wanted: Moment) -> int:
     """Return the ordinal of the device's last action up to the moment; -1: before the first.
 
-    The moment is peak, end or a time. Raise MissingError if a time is needed and none was recorded.
+    The moment is not oom, which may be several. Raise MissingError if a time is needed and none was
+    recorded.
     """
+    assert wanted.kind != "oom"
     if wanted.kind == "peak":
         return device.peak_ordinal
     if wanted.kind == "end":
@@ -55,11 +57,12 @@ def ordinal_at(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, want
     return int(last.rows(connection)[0]["ordinal"])
 
 
-def name(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, at: Moment) -> str:
-    """Return the name of a moment that is the peak, the end or a time: `at the peak`."""
+def name(
+    connection: duckdb.DuckDBPyConnection, device: DeviceMemory, at: Moment, ordinal: int
+) -> str:
+    """Return the name of a moment, for example `at the peak`. `ordinal` is that of its action."""
     if at.kind in ("peak", "end"):
         return f"at the {at.kind}"
-    ordinal = ordinal_at(connection, device, at)
     if ordinal < 0:
         return "before the first action"
     action = select("time_ns", "memory_events", {**device.where(), "ordinal": ordinal})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from ingest.reports.query import select
+from ingest.reports.query import Query, select
 from ingest.reports.section import Section
 from ingest.units import counted
 
@@ -54,7 +54,6 @@ def files(run_ids: Sequence[str]) -> Section:
         note="The files that each run was read from. Each event in a file is a row of `events` "
         "(complete events, which have a duration), a row of `other_events`, or counted as dropped.",
         labels={
-            "file": "file",
             "run_id": "run",
             "bytes": "size",
             "events": "events in file",
@@ -108,6 +107,22 @@ def _of_run(run_id: str, title: str, view: str, columns: str, order: str) -> Sec
     return Section(title, view, query, (run_id,))
 
 
+def damaged(run_ids: Sequence[str]) -> Query:
+    """Return the query for the runs with files that failed or ended early."""
+    return select(
+        "run_id, problems, devices",
+        "run_overview",
+        {"run_id": run_ids, "problems >": 0},
+        order_by="run_id",
+    )
+
+
+def recompiles(run_ids: Sequence[str]) -> Query:
+    """Return the query for the runs that torch recompiled while they were measured."""
+    where = {"run_id": run_ids}
+    return select("*", "measured_recompiles", where, order_by="recompiles DESC, run_id")
+
+
 def warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
     """Return warnings if a run is incomplete or was recompiled while it was measured."""
     return _damage(connection, run_id) + recompiled(connection, run_id)
@@ -115,9 +130,8 @@ def warnings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
 
 def _damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
     """Return a warning if files of the run failed or ended early, because figures lack them."""
-    damaged = select("problems, devices", "run_overview", {"run_id": run_id, "problems >": 0})
     warnings = []
-    for row in damaged.rows(connection):
+    for row in damaged([run_id]).rows(connection):
         missing = "missing work looks like idle time"
         effect = missing if row["devices"] else "no device activity was read"
         number = counted(row["problems"], "file")
@@ -127,11 +141,11 @@ def _damage(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
 
 def recompiled(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
     """Return a warning, with a reason, if torch recompiled while the run was measured."""
-    columns = "recompiles, dur_ns / 1e9 AS seconds, reasons[1] AS reason"
     warnings = []
-    for row in select(columns, "measured_recompiles", {"run_id": run_id}).rows(connection):
+    for row in recompiles([run_id]).rows(connection):
         times = "once" if row["recompiles"] == 1 else f"{row['recompiles']:,} times"
-        because = f": {row['reason'].splitlines()[0]}" if row["reason"] else ""
-        during = f"while it was measured, in {row['seconds']:.3f} s"
+        first = next(iter(row["reasons"] or ()), None)
+        because = f": {first.splitlines()[0]}" if first else ""
+        during = f"while it was measured, in {row['dur_ns'] / 1e9:.3f} s"
         warnings.append(f"{run_id} recompiled {times} {during}{because}")
     return warnings

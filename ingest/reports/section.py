@@ -14,7 +14,7 @@ class Section:
     view    the view or macro of the query's columns, which the data dictionary explains. The unit
             of a column follows from its name (`ingest.sql.column_unit`).
     query   returns the rows
-    of      what the rows are about, from large to small: a run, a rank, a device
+    of      the parts of a heading that says what the rows are about: a run, a rank, a device
     totals  returns one row: the sums over all rows, or the whole that they are shares of
     note    explains the rows
     absent  says why there are no rows

@@ -1,6 +1,7 @@
 """What `ingest top` and page Operators say: rankings of operators and kernels."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import duckdb
 
@@ -14,8 +15,8 @@ LEVELS = {
     "leaf": "innermost operator around the launch",
     "kernel": "name of the kernel",
 }
-TIMES = "wall_ns, busy_ns, idle_ns"
 Steps = tuple[Scalar, Scalar]  # the first and the last
+WHOLE: Steps = (None, None)  # the whole recording
 
 
 def rankings(connection: duckdb.DuckDBPyConnection, run_id: str, level: str) -> list[Section]:
@@ -25,32 +26,27 @@ def rankings(connection: duckdb.DuckDBPyConnection, run_id: str, level: str) -> 
     self time. A run without operators has its events by category instead. `level` is one of
     `LEVELS`.
     """
-    devices = select(
-        "device_id, rank, device",
-        "ranking_walls",
-        {"run_id": run_id},
-        order_by="rank, device",
-    ).rows(connection)
-    if not devices:
-        return _of_run_on_host(connection, run_id) or [_categories(run_id)]
+    of_run: dict[str, Value] = {"run_id": run_id}
+    devices = select("device_id, rank, device", "ranking_walls", of_run, order_by="rank, device")
     sections = [
-        on_device(
-            run_id,
-            {"device_id": row["device_id"]},
-            level,
+        replace(
+            on_device(run_id, {"device_id": row["device_id"]}, level),
             of=(run_id, f"rank {row['rank']}", f"device {row['device']}"),
+            totals=_walls({**of_run, "device_id": row["device_id"]}),
         )
-        for row in devices
+        for row in devices.rows(connection)
     ]
+    if not sections:
+        return _of_run_on_host(connection, run_id) or [_categories(run_id)]
+    number = len(sections)
     for row in _idle_ranks(run_id).rows(connection):
         rank = f"rank {row['rank']}"
+        idle = on_device(run_id, {"rank": row["rank"]}, level)
         absent = f"{rank} has no device activity"
-        sections.append(
-            on_device(run_id, {"rank": row["rank"]}, level, of=(run_id, rank), absent=absent)
-        )
-    if len(devices) > 1:
-        of = (run_id, f"all {len(devices)} devices, sum of their times")
-        sections.append(over_all([run_id], level, of=of))
+        sections.append(replace(idle, of=(run_id, rank), absent=absent))
+    if number > 1:
+        of = (run_id, f"all {number} devices, sum of their times")
+        sections.append(replace(over_all([run_id], level), of=of, totals=_walls(of_run)))
     return sections
 
 
@@ -58,47 +54,31 @@ def on_device(
     run_id: str | None,
     device: Mapping[str, Scalar],
     level: str,
-    steps: Steps = (None, None),
+    steps: Steps = WHOLE,
     *,
     search: str = "",
-    of: tuple[str, ...] = (),
-    absent: str = "",
 ) -> Section:
-    """Return the ranking of a device by device time; the totals are of the whole recording.
+    """Return the ranking of a device by device time.
 
-    `device` has the conditions for rows of the device. Steps without bounds are the whole
-    recording. `search` is a text that names must contain.
+    `device` has the conditions for rows of the device. `search` is a text that names must contain.
     """
-    columns, where = "name, percent, device_ns, calls", {**device, "level": level}
-    named, order = ("name", search), "device_ns DESC, name"
-    if steps == (None, None):
-        where = {"run_id": run_id, **where}
-        query = select(columns, "ranking", where, containing=named, order_by=order)
-    else:
-        query = select(
-            columns,
-            "ranking_of_steps",
-            where,
-            arguments=(run_id, *steps),
-            containing=named,
-            order_by=order,
-        )
     return Section(
         f"By {LEVELS[level].partition(' around')[0]}",
         "ranking",
-        query,
-        of=of,
-        totals=select(TIMES, "ranking_walls", {"run_id": run_id, **device}),
-        absent=absent,
+        select(
+            "name, percent, device_ns, calls",
+            "ranking_of_steps",
+            {**device, "level": level},
+            arguments=(run_id, *steps),
+            containing=("name", search),
+            order_by="device_ns DESC, name",
+        ),
         labels={"name": "kernel" if level == "kernel" else "operator"},
     )
 
 
-def over_all(
-    runs: Sequence[str], level: str, *, search: str = "", of: tuple[str, ...] = ()
-) -> Section:
-    """Return the ranking of runs by device time, summed over their devices."""
-    sums = "sum(wall_ns) AS wall_ns, sum(busy_ns) AS busy_ns, sum(idle_ns) AS idle_ns"
+def over_all(runs: Sequence[str], level: str, *, search: str = "") -> Section:
+    """Return the ranking of runs by device time, summed over the devices of each run."""
     return Section(
         "Device time, side by side" if len(runs) > 1 else "Device time of all devices",
         "ranking_over_all",
@@ -109,56 +89,50 @@ def over_all(
             containing=("name", search),
             order_by="device_ns DESC, name",
         ),
-        of=of,
-        totals=select(sums, "ranking_walls", {"run_id": runs}),
     )
 
 
 def on_host(
-    runs: Sequence[str],
-    rank: int | None = None,
-    steps: Steps = (None, None),
-    *,
-    search: str = "",
-    of: tuple[str, ...] = (),
-    note: str = "",
+    runs: Sequence[str], rank: int | None = None, steps: Steps = WHOLE, *, search: str = ""
 ) -> Section:
-    """Return the ranking of operators by self time on the host: of runs, or of steps of one run.
+    """Return the ranking of operators by self time on the host.
 
-    `rank` selects a rank; None selects all. The totals are of the whole recording.
+    `rank` selects a rank; None selects all. Steps apply to all of the runs.
     """
-    columns = "name, percent, self_ns, total_ns, calls, run_id, rank"
-    named, order = ("name", search), "self_ns DESC, name"
-    of_rank: dict[str, Value] = {} if rank is None else {"rank": rank}
-    if steps == (None, None):
-        where = {"run_id": runs, **of_rank}
-        query = select(columns, "host_op_ranking", where, containing=named, order_by=order)
-    else:
-        query = select(
-            columns,
-            "host_ranking_of_steps",
-            of_rank,
-            arguments=(runs[0], *steps),
-            containing=named,
-            order_by=order,
-        )
+    where: dict[str, Value] = {"run_id": runs} if rank is None else {"run_id": runs, "rank": rank}
     return Section(
         "By operator",
         "host_op_ranking",
-        query,
-        of=of,
-        totals=select("sum(self_ns) AS self_ns", "host_op_ranking", {"run_id": runs, **of_rank}),
-        note=note,
+        select(
+            "name, percent, self_ns, total_ns, calls, run_id, rank",
+            "host_ranking_of_steps",
+            where,
+            arguments=(runs[0] if len(runs) == 1 else None, *steps),
+            containing=("name", search),
+            order_by="self_ns DESC, name",
+        ),
     )
+
+
+def _walls(where: Mapping[str, Value]) -> Query:
+    """Return the query for the wall, busy and idle time of devices in the whole recording."""
+    names = ("wall_ns", "busy_ns", "idle_ns")
+    return select(", ".join(f"sum({name}) AS {name}" for name in names), "ranking_walls", where)
 
 
 def _of_run_on_host(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Section]:
     """Return a ranking by host self time for each rank with operators."""
     ranks = select("DISTINCT rank", "host_op_ranking", {"run_id": run_id}, order_by="rank")
-    note = f"{run_id} has no device activity: ranked by host self time"
     return [
-        on_host([run_id], row["rank"], of=(run_id, f"rank {row['rank']}", "host"), note=note)
-        for row in ranks.rows(connection)
+        replace(
+            on_host([run_id], rank),
+            of=(run_id, f"rank {rank}", "host"),
+            totals=select(
+                "sum(self_ns) AS self_ns", "host_op_ranking", {"run_id": run_id, "rank": rank}
+            ),
+            note=f"{run_id} has no device activity: ranked by host self time",
+        )
+        for rank in (row["rank"] for row in ranks.rows(connection))
     ]
 
 
@@ -176,7 +150,6 @@ def _categories(run_id: str) -> Section:
         ),
         of=(run_id,),
         note=f"{run_id} has no operators and no device activities",
-        labels={"events": "events"},
     )
 
 

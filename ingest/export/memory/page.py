@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from ingest.names import NO_STACK, UNKNOWN
-from ingest.reports import memory, select
+from ingest.reports import memory
 from ingest.reports.device_memory import DeviceMemory, devices
 from ingest.units import printable
 
@@ -22,6 +22,7 @@ BINS = 600  # about one per two pixels
 BINS_IN_ALL = 6_000  # over all devices; keeps a page below 5 MB
 OWNERS = 25
 STACKS = 3  # per owner
+POOLS = 50
 SETTINGS = 200
 ERRORS = 20
 ERROR_COLUMNS = (
@@ -87,20 +88,11 @@ def _device(
         "level": memory.LEVELS[level],
         "axes": axes,
         "owners": _owners(connection, device, level),
-        "fragmentation": select(
-            "level, pool, segments, bytes, active_bytes, inactive_bytes, stranded_bytes, "
-            "rounding_bytes, largest_inactive_bytes",
-            "fragmentation",
-            {**device.where(), "(level = 'device' OR level = 'pool' AND pool IS NOT NULL)": True},
-            order_by="level, bytes DESC",
-            limit=50,
-        ).rows(connection),
+        "fragmentation": _fragmentation(connection, device),
         "errors": _errors(connection, device),
         "settings": [
-            [printable(name), printable(value or "")]
-            for name, value in map(
-                dict.values, memory.allocator_settings(device).query.rows(connection)[:SETTINGS]
-            )
+            [printable(row["setting"]), printable(row["value"] or "")]
+            for row in memory.allocator_settings(device).query.rows(connection)[:SETTINGS]
         ],
     }
 
@@ -184,6 +176,16 @@ def _owners(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, level: 
     return rows
 
 
+def _fragmentation(connection: duckdb.DuckDBPyConnection, device: DeviceMemory) -> list[Row]:
+    """Return the reserved memory of the device, and of its largest pools."""
+    rows = [
+        {"level": level, **row}
+        for level in ("device", "pool")
+        for row in memory.fragmentation(device, level).query.rows(connection)
+    ]
+    return [row for row in rows if row["level"] == "device" or row["pool"] is not None][:POOLS]
+
+
 def _held_by(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, level: str) -> list[Row]:
     """Return the owners at the peak, the largest first."""
     return memory.owners(device, device.peak_ordinal, level, "at the peak").query.rows(connection)
@@ -192,7 +194,7 @@ def _held_by(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, level:
 def _errors(connection: duckdb.DuckDBPyConnection, device: DeviceMemory) -> list[Row]:
     rows = [
         {column: row[column] for column in ERROR_COLUMNS}
-        for row in memory.errors(device).query.rows(connection)[:ERRORS]
+        for row in memory.errors(device, ERRORS).query.rows(connection)
     ]
     for row in rows:
         row["after"] = _after(device, row.pop("time_ns"))

@@ -1,22 +1,20 @@
 """Tables about a device's memory: fragmentation, leaks, operators, the allocator's settings."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from dashboard import data
-from dashboard.drawing import formatting, tables
+from dashboard.drawing import tables
 from dashboard.widgets import menu
-from ingest.server import DeviceMemory, Section, reports, select
+from ingest.server import DeviceMemory, Section, reports
 
 MAX_ROWS = 1_000
-MIN_STEPS = 3  # to see a leak: two steps after the first
 
 
 def show(device: DeviceMemory) -> None:
     """Show a tab for each table with rows, and a sentence for each other table."""
     sections = _of_snapshots(device) if device.origin == "snapshot" else []
-    sections.append(replace(reports.memory.leaks(device), absent=_no_leaks(device)))
+    steps = len(data.rows(reports.memory.steps(device)))
+    sections.append(reports.memory.leaks(device, steps))
     if device.origin == "trace":
         sections.append(reports.memory.by_operator(device))
     with_rows = [section for section in sections if not data.rows(section.query).empty]
@@ -51,14 +49,3 @@ def _table(device: DeviceMemory, section: Section) -> None:
         st.caption(
             f"The first {MAX_ROWS:,} of {len(frame):,} rows are shown. Downloads and SQL have all."
         )
-
-
-def _no_leaks(device: DeviceMemory) -> str:
-    """Return the reason why the list of leaks is empty."""
-    if not device.has_history or not device.allocations:
-        return ""
-    steps = len(data.rows(select("step", "memory_steps", device.where(), limit=MIN_STEPS)))
-    if steps < MIN_STEPS:
-        found = formatting.counted(steps, "step") if steps else "no steps"
-        return f"Leaks are unknown: it takes {MIN_STEPS} steps to see them. This run has {found}."
-    return reports.memory.leaks(device).absent

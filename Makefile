@@ -76,7 +76,7 @@ $(VENV)/.capture: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	@touch $@
 
 $(VENV)/.packages: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
-	$(call pip_install,$(VENV)) -e '.[capture,timeline,test]'
+	$(call pip_install,$(VENV)) -e '.[capture,timeline,lake,test]'
 	@touch $@
 
 # The import compiles much of what the processes of the tests would compile at the same time.

@@ -25,12 +25,19 @@ def check() -> None:
     Pages ignore unknown options: the arguments may be those of another program that serves them.
     """
     _parser().parse_args(sys.argv[1:])
+    store()
     is_read_only()
 
 
 def store() -> Path:
-    """Return the path of the store: the option `--store DIR`, or ingest's default."""
-    return Path(_known(*sys.argv[1:]).store or ingest.default_store())
+    """Return the path of the store: the option `--store DIR`, or ingest's default.
+
+    Raise IngestError if it is a URL.
+    """
+    place = str(_known(*sys.argv[1:]).store or ingest.default_store())
+    if "://" in place:
+        raise ingest.IngestError(f"{place}: the dashboard shows only a store in a directory")
+    return Path(place)
 
 
 def run() -> str | None:
@@ -57,7 +64,7 @@ def _known(*arguments: str) -> argparse.Namespace:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--store", type=Path)
+    parser.add_argument("--store")
     parser.add_argument("--run")
     parser.add_argument("--read-only", action="store_true")
     return parser

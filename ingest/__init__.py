@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ingest.sql import literal
     from ingest.store.connection import connect, read
     from ingest.store.files.faults import StoreWarning
-    from ingest.store.store import Store, default_store
+    from ingest.store.place import default_store
+    from ingest.store.store import Store
     from ingest.store.upkeep import edit
 
 __all__ = [
@@ -48,7 +49,7 @@ _MODULES = {
     "StoreWarning": "store.files.faults",
     "compare": "comparison.comparison",
     "connect": "store.connection",
-    "default_store": "store.store",
+    "default_store": "store.place",
     "edit": "store.upkeep",
     "literal": "sql",
     "read": "store.connection",

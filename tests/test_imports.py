@@ -37,7 +37,7 @@ def loaded_by(package: str) -> set[str]:
 @pytest.mark.parametrize(
     ("package", "forbidden"),
     [
-        ("ingest", {"torch", "streamlit", "capture"}),
+        ("ingest", {"torch", "streamlit", "capture", "deltalake", "fsspec"}),
         ("ingest.reports", {"typer", "rich", "pandas", "torch", "streamlit", "capture"}),
         ("capture", {"duckdb", "streamlit", "ingest"}),
     ],

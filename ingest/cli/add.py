@@ -10,7 +10,8 @@ from ingest.cli.terminal import StoreOption, add_with_progress
 from ingest.conversion import AddOptions
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.inputs import run_directories
-from ingest.store.store import Store, default_store
+from ingest.store.place import default_store
+from ingest.store.store import Store
 
 
 def add(

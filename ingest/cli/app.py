@@ -13,6 +13,7 @@ from ingest.cli.key_averages import key_averages
 from ingest.cli.memory import memory
 from ingest.cli.open_trace import open_trace
 from ingest.cli.profile_analyze import profile_analyze
+from ingest.cli.push import push
 from ingest.cli.queries import schema, sql
 from ingest.cli.runs import list_runs, show
 from ingest.cli.sweep import sweep
@@ -58,6 +59,7 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of `ingest --help`
     "sweep": sweep,
     "memory": memory,
     "export": export,
+    "push": push,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ingest.cli.terminal import StoreOption, open_store, results
+from ingest.cli.terminal import StoreOption, open_directory, results
 from ingest.errors import OutputError, ProfileError
 from ingest.temporary import temporary_directory
 
@@ -66,7 +66,7 @@ def open_trace(
                 opened = Store(directory)
                 run_id = opened.add(file).run_id
             else:
-                opened = open_store(store)
+                opened = open_directory(store)
                 run_id = opened.find(file_or_run)
             connection = connect(opened)
             query.append(("run", run_id))

@@ -197,7 +197,7 @@ def _texts(
 
 
 @contextmanager
-def _opened(run: str, store: Path | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+def _opened(run: str, store: str | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """Yield a connection and the run's id. A file is added to a temporary store first."""
     if not os.path.exists(run):  # unlike Path.exists, never raises, even for an invalid path
         opened = open_store(store)

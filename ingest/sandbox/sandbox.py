@@ -9,7 +9,8 @@ from pathlib import Path
 from ingest.errors import QueryError
 from ingest.sandbox.result import Result, narrow
 from ingest.sandbox.worker import Worker
-from ingest.store.store import Store, default_store
+from ingest.store.place import default_store
+from ingest.store.store import Store
 
 
 class Sandbox:

@@ -9,7 +9,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +21,8 @@ from ingest.store.derived.index import index_path
 from ingest.store.files.faults import StoreWarning, fault_lines, is_readable
 from ingest.store.files.leases import keeping_files
 from ingest.store.files.listing import Listing
+from ingest.store.lake.lake import Lake
+from ingest.store.place import default_store, is_url
 from ingest.store.reading.retry import retry_if_removed
 from ingest.store.reading.visible import (
     VisibleFiles,
@@ -28,21 +30,34 @@ from ingest.store.reading.visible import (
     is_distrusted,
     visible_listing,
 )
-from ingest.store.store import Store, default_store, existing
+from ingest.store.store import Store, existing
 
 RUN_IN_ERROR = re.compile(r"run_id=([^/]+)/")
 
 T = TypeVar("T")
+AnyStore = Store | Lake
 
 
-def connect(store: str | Path | Store | None = None) -> duckdb.DuckDBPyConnection:
+def open_place(place: str | Path) -> AnyStore:
+    """Open the store at a place to read it. Raise StoreError if there is none."""
+    return Lake(str(place)) if is_url(place) else existing(place)
+
+
+def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB connection with every table, view and macro of the store.
 
-    The default store is `TRACEHOUSE_STORE` or, if that is not set, `./store`. A store that does
+    The default store is `TRACEHOUSE_STORE` or, if that is not set, `./store`. A directory that does
     not exist is created. Warn with StoreWarning about runs that are left out because they are
     damaged or old. Raise StoreError if the store cannot be opened or created.
     """
-    opened = store if isinstance(store, Store) else Store(store or default_store())
+    place = store or default_store()
+    opened: AnyStore
+    if isinstance(place, str | Path):
+        opened = Lake(str(place)) if is_url(place) else Store(place)
+    else:
+        opened = place
+    if isinstance(opened, Lake):
+        return opened.connect()
     # DuckDB creates this directory only if it needs it.
     spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"
     connection = duckdb.connect(config={"temp_directory": str(spill)})
@@ -78,6 +93,8 @@ def read_statement(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]
     The statement may be one that no transaction can contain.
     """
     [(path,)] = connection.execute("SELECT store_path()").fetchall()
+    if is_url(path):  # the files of a lake stay
+        return query()
     with keeping_files(Path(path)):
         while True:
             before = visible_listing(Path(path)) or Listing()
@@ -94,7 +111,8 @@ def read_statement(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]
 def snapshot(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a cursor whose statements all see the same runs. It keeps their files."""
     [(path,)] = connection.execute("SELECT store_path()").fetchall()
-    with keeping_files(Path(path)), connection.cursor() as cursor:
+    keeping = nullcontext() if is_url(path) else keeping_files(Path(path))
+    with keeping, connection.cursor() as cursor:
         cursor.begin()
         yield cursor
 

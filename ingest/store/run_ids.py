@@ -18,7 +18,7 @@ def new_id(name: str, digest: str, run_ids: Iterable[str]) -> str:
     return f"{slug(name) or 'run'}-{digest[:digits]}"
 
 
-def find(store: Path, names: Mapping[str, str | None], reference: str) -> str:
+def find(store: Path | str, names: Mapping[str, str | None], reference: str) -> str:
     """Return the id of the run that an id, a unique beginning of an id, or a name refers to.
 
     `names` maps all run ids to the runs' names, because a run may have been renamed. Raise
@@ -27,7 +27,7 @@ def find(store: Path, names: Mapping[str, str | None], reference: str) -> str:
     return _only(store, reference, _by_name(names, reference) or _by_beginning(names, reference))
 
 
-def find_exactly(store: Path, names: Mapping[str, str | None], reference: str) -> str:
+def find_exactly(store: Path | str, names: Mapping[str, str | None], reference: str) -> str:
     """Return the id of the run that a full id or a name refers to.
 
     This is for operations that cannot be undone. Raise StoreError as `find` does.
@@ -63,7 +63,7 @@ def _by_beginning(names: Mapping[str, str | None], reference: str) -> list[str]:
     return [run_id for run_id in names if reference and run_id.startswith(reference)]
 
 
-def _only(store: Path, reference: str, candidates: list[str]) -> str:
+def _only(store: Path | str, reference: str, candidates: list[str]) -> str:
     if not candidates:
         raise StoreError(f"{reference}: no such run in {store}; `ingest list` lists all runs")
     if len(candidates) > 1:

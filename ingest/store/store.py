@@ -5,7 +5,6 @@ removes a run (changes/commits.py). Opening a store writes its index, links and 
 are out of date.
 """
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
@@ -34,6 +33,7 @@ from ingest.store.files.locking import PREFIX, locked, repair_lock, sweep, sync,
 from ingest.store.files.manifest import Manifest, checksums
 from ingest.store.files.places import RUNS
 from ingest.store.files.revisions import are_marked
+from ingest.store.place import directory_of
 from ingest.store.reading.visible import keep_visible, stored_listing, visible_listing
 from ingest.units import as_utf8
 
@@ -66,7 +66,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser().absolute()
+        self.path = directory_of(path)
         with self._reading():
             create(self.path)
         if any(self.path.glob(f"{PREFIX}*")):
@@ -158,6 +158,10 @@ class Store:
     def run_path(self, run_id: str) -> Path:
         """Return the directory of a run. Raise StoreError if there is no such run."""
         return self.path / self.listed(run_id).directory
+
+    def listing(self) -> Listing:
+        """Return the runs at the last refresh."""
+        return self._listing
 
     def listed(self, run_id: str) -> ListedRun:
         """Return a run as the listing has it now. Raise StoreError if there is no such run."""
@@ -257,16 +261,13 @@ class Store:
 
 def existing(path: str | Path) -> Store:
     """Open the store in `path`. Raise StoreError if it does not exist."""
-    wanted = Path(path).expanduser()
+    directory = directory_of(path)
     try:
-        (wanted / RUNS).stat()
+        (directory / RUNS).stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{wanted}: no such store; `ingest add` creates one") from None
+        raise StoreError(
+            f"{Path(path).expanduser()}: no such store; `ingest add` creates one"
+        ) from None
     except OSError:
         pass  # Store reports the error
-    return Store(wanted)
-
-
-def default_store() -> Path:
-    """Return the path in `TRACEHOUSE_STORE` or, if that is not set, `./store`."""
-    return Path(os.environ.get("TRACEHOUSE_STORE") or "store")
+    return Store(directory)

@@ -1,24 +1,32 @@
-"""Arguments that commands of `ingest` share, and the opening of the store."""
+"""Arguments and options that several commands share."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ingest.store.store import Store, default_store, existing
+from ingest.store.connection import AnyStore, open_place
+from ingest.store.place import default_store
+from ingest.store.store import Store, existing
 
 StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", help="The store. Default: TRACEHOUSE_STORE, or ./store."),
+    str | None,
+    typer.Option(
+        "--store", metavar="DIR|URL", help="The store. Default: TRACEHOUSE_STORE, or ./store."
+    ),
 ]
 RunArgument = Annotated[
     str, typer.Argument(help="A run's id, the beginning of its id, or its name.")
 ]
 
 
-def open_store(path: Path | None) -> Store:
-    """Open the store at `path`, or the default store. Raise StoreError if it does not exist.
+def open_store(place: str | None) -> AnyStore:
+    """Open a store to read it, or the default store. Raise StoreError if it does not exist.
 
-    Only `ingest add` creates a store.
+    Only `ingest add` and `ingest push` create a store.
     """
-    return existing(path or default_store())
+    return open_place(place or default_store())
+
+
+def open_directory(place: str | None) -> Store:
+    """Open a store in a directory, to change it. Raise StoreError if there is none."""
+    return existing(place or default_store())

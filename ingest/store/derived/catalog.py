@@ -121,7 +121,7 @@ def catalog_of(store: Path, versions: Collection[str]) -> Catalog:
     return Catalog(store, {version: each for version, each in columns.items() if each is not None})
 
 
-def create_path(connection: duckdb.DuckDBPyConnection, store: Path) -> None:
+def create_path(connection: duckdb.DuckDBPyConnection, store: Path | str) -> None:
     """Create the macro `store_path()`."""
     connection.execute(f"CREATE OR REPLACE MACRO store_path() AS {sql.literal(store)}")
 

@@ -264,6 +264,18 @@ def test_reading_a_missing_store_is_an_error(command: Command, tmp_path: Path) -
     assert not typo.exists()
 
 
+@pytest.mark.parametrize("place", ["gs://bucket/runs", "https://host/runs", "s3:/bucket"])
+def test_a_store_is_not_at_any_url(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    error = f"error: {place}: a store is a directory, or a URL with s3:// or file://\n"
+    for arguments in (["list"], ["add", tmp_path]):
+        result = command(*arguments, "--store", place)
+        assert (result.code, result.out, result.err) == (1, "", error)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_narrow_terminal_keeps_the_numbers(rankings: Path) -> None:
     command = f"{sys.executable} -m ingest top mi300_flux1_graph_replay --by kernel --limit 3"
     shown = subprocess.run(

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from ingest.cli.terminal import StoreOption, open_directory, results
-from ingest.store.place import is_url
 from ingest.units import counted
 
 
@@ -24,12 +23,10 @@ def push(
     """
     from ingest.store.lake.push import push as push_runs  # no other command needs it
 
-    if not is_url(url):
-        raise typer.BadParameter("must begin with s3:// or file://", param_hint="URL")
     opened = open_directory(store)
     wanted = [opened.find_exactly(run) for run in runs or ()]
     pushed = 0
-    for run_ids in push_runs(opened, url, wanted or opened.run_ids()):
+    for run_ids in push_runs(opened, url, wanted or opened.run_ids(), skips=not wanted):
         for run_id in run_ids:
             print(run_id)
         pushed += len(run_ids)

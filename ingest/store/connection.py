@@ -16,12 +16,14 @@ from typing import TypeVar
 import duckdb
 
 from ingest import sql
+from ingest.errors import StoreError
 from ingest.store.derived.catalog import UNSOUND, create_path
 from ingest.store.derived.index import index_path
 from ingest.store.files.faults import StoreWarning, fault_lines, is_readable
 from ingest.store.files.leases import keeping_files
 from ingest.store.files.listing import Listing
 from ingest.store.lake.lake import Lake
+from ingest.store.lake.place import reason
 from ingest.store.place import default_store, is_url
 from ingest.store.reading.retry import retry_if_removed
 from ingest.store.reading.visible import (
@@ -50,17 +52,16 @@ def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnec
     not exist is created. Warn with StoreWarning about runs that are left out because they are
     damaged or old. Raise StoreError if the store cannot be opened or created.
     """
-    place = store or default_store()
-    opened: AnyStore
-    if isinstance(place, str | Path):
-        opened = Lake(str(place)) if is_url(place) else Store(place)
-    else:
-        opened = place
-    if isinstance(opened, Lake):
-        return opened.connect()
+    opened = store or default_store()
+    if isinstance(opened, str | Path):
+        opened = Lake(str(opened)) if is_url(opened) else Store(opened)
     # DuckDB creates this directory only if it needs it.
     spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"
     connection = duckdb.connect(config={"temp_directory": str(spill)})
+    if isinstance(opened, Lake):
+        connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
+        opened.create_views(connection)
+        return connection
     create_views(connection, opened)
     for line in fault_lines(opened.faults()):
         warnings.warn(line, StoreWarning, stacklevel=2)
@@ -93,8 +94,8 @@ def read_statement(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]
     The statement may be one that no transaction can contain.
     """
     [(path,)] = connection.execute("SELECT store_path()").fetchall()
-    if is_url(path):  # the files of a lake stay
-        return query()
+    if is_url(path):
+        return _read_lake(path, query)
     with keeping_files(Path(path)):
         while True:
             before = visible_listing(Path(path)) or Listing()
@@ -105,6 +106,14 @@ def read_statement(connection: duckdb.DuckDBPyConnection, query: Callable[[], T]
             except duckdb.Error as error:
                 if not _leave_out_damaged(path, before, str(error)) and not _index_mended(path):
                     raise
+
+
+def _read_lake(url: str, query: Callable[[], T]) -> T:
+    """Return the result of `query`. Raise StoreError if a file of the lake cannot be read."""
+    try:
+        return query()
+    except (duckdb.IOException, duckdb.HTTPException, OSError) as error:
+        raise StoreError(f"{url}: cannot read the store: {reason(error)}") from error
 
 
 @contextmanager

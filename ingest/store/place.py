@@ -9,8 +9,11 @@ from pathlib import Path
 
 from ingest.errors import StoreError
 
-URL = re.compile(r"(s3|file)://.")
-SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/")  # `pathlib` turns `s3://` into `s3:/`
+URL = re.compile(r"(s3|file)://")
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # `pathlib` turns `s3://` into `s3:/`
+# Libraries read these in different ways, and what is before an @ may be a secret.
+UNCLEAR = re.compile(r"[%?#@\\\s]|/\.{1,2}(/|$)|//")
+PLACES = "a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY"
 
 
 def is_url(place: str | Path) -> bool:
@@ -18,15 +21,31 @@ def is_url(place: str | Path) -> bool:
     return bool(URL.match(str(place)))
 
 
+def url_of(place: str) -> str:
+    """Return the URL of a lake without a slash at its end.
+
+    Raise StoreError if it is no such URL, or if it contains what libraries do not read alike. The
+    message does not repeat a URL that may have a secret.
+    """
+    scheme, _, path = place.partition("://")
+    if UNCLEAR.search(path.rstrip("/")):
+        raise StoreError("the URL of a store cannot contain spaces, %, ?, #, @, \\, //, /. or /..")
+    is_absolute = path.startswith("/") and path.strip("/")
+    if not is_url(place) or (scheme == "file") != bool(is_absolute) or not path.strip("/"):
+        raise StoreError(f"{place}: {PLACES}")
+    return place.rstrip("/")
+
+
 def directory_of(place: str | Path) -> Path:
     """Return the absolute path of a store's directory. Raise StoreError if the place is a URL."""
     if is_url(place):
+        url = url_of(str(place))
         raise StoreError(
-            f"{place}: this works only on a store in a directory; `ingest push` copies its runs "
-            "to a URL"
+            f"{url}: this works only on a store in a directory; `ingest push` copies its runs to a "
+            "URL"
         )
     if SCHEME.match(str(place)):
-        raise StoreError(f"{place}: a store is a directory, or a URL with s3:// or file://")
+        raise StoreError(PLACES)
     return Path(place).expanduser().absolute()
 
 

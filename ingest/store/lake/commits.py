@@ -2,20 +2,20 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.store.lake.place import LakePlace, delta_tables
+from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import DAY, RUNS, arrow_schema, kinds_of_tables, lake_version
 
 VERSIONS = "tracehouse_versions"
 WRITER = "tracehouse_tables"
 ATTEMPTS = 20
-RECENT = 20  # commits that are read at first
+REWRITTEN = "another program rewrote its tables, so it is unknown which runs are whole"
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -33,47 +33,54 @@ class Part:
 
 
 def create(place: LakePlace) -> None:
-    """Create the tables that do not exist. `runs` comes last, so a lake with it has all tables.
-
-    One process at a time may create a lake.
-    """
+    """Create the tables that do not exist. `runs` comes last, so a lake with it has all tables."""
     if place.exists(RUNS):
         return
     from deltalake import CommitProperties, Schema
 
     for table in sorted(kinds_of_tables(), key=lambda table: table == RUNS):
-        if not place.exists(table):
-            delta_tables().create(
+        if place.exists(table):
+            continue
+        try:
+            place.tables.create(
                 place.path(table),
                 Schema.from_arrow(arrow_schema(table)),
                 partition_by=[DAY],
-                storage_options=dict(place.options),
+                storage_options=place.options,
                 configuration={"delta.logRetentionDuration": "interval 3650 days"},
                 commit_properties=CommitProperties(
                     custom_metadata={WRITER: lake_version(), VERSIONS: "{}"}
                 ),
             )
+        except Exception:
+            if not place.exists(table):  # no other process was faster
+                raise
 
 
 def append(place: LakePlace, table: str, day: str, part: Part) -> int:
-    """Commit an uploaded file to a table. Return the version that has it."""
+    """Commit an uploaded file to a table. Return a version that has it."""
     opened = place.open(table)
-    if part.path not in paths(opened):  # a batch may be added again after an interruption
-        opened.create_write_transaction(
-            [_added(part, day)], "append", opened.schema(), partition_by=[DAY]
-        )
-        opened.update_incremental()
+    opened.create_write_transaction(
+        [_added(part, day)], "append", opened.schema(), partition_by=[DAY]
+    )
+    opened.update_incremental()
     return int(opened.version())
 
 
 def publish(place: LakePlace, day: str, part: Part, versions: Mapping[str, int]) -> None:
-    """Commit the file of `runs`, which makes its batch visible, with the versions of the tables."""
+    """Commit the file of `runs`, which makes its batch visible, with the versions of the tables.
+
+    Raise StoreError if another process pushed one of the runs meanwhile.
+    """
     from deltalake import CommitProperties
     from deltalake.exceptions import CommitFailedError
 
     for attempt in range(ATTEMPTS):
         opened = place.open(RUNS)
-        if twice := sorted({*part.run_ids} & _run_ids_in_others(place, opened, part.path)):
+        files = paths(opened)
+        if part.path in files:  # the answer to the last attempt was lost
+            return
+        if twice := sorted({*part.run_ids} & _run_ids_in(place, files)):
             raise StoreError(f"{twice[0]}: another process pushed it meanwhile; try again")
         merged = dict(read_versions(place, opened))
         for table, version in versions.items():
@@ -85,10 +92,7 @@ def publish(place: LakePlace, day: str, part: Part, versions: Mapping[str, int])
                 opened.schema(),
                 partition_by=[DAY],
                 commit_properties=CommitProperties(
-                    custom_metadata={
-                        WRITER: lake_version(),
-                        VERSIONS: json.dumps(merged),
-                    },
+                    custom_metadata={WRITER: lake_version(), VERSIONS: json.dumps(merged)},
                     max_commit_retries=0,
                 ),
             )
@@ -104,36 +108,36 @@ def paths(table: "DeltaTable") -> set[str]:
     return set(table.get_add_actions(flatten=True).column("path").to_pylist())
 
 
-def _run_ids_in_others(place: LakePlace, runs: "DeltaTable", path: str) -> set[str]:
-    """Return the runs in the files of `runs` other than `path`."""
-    files = [place.path(RUNS, other) for other in paths(runs) if other != path]
+def read_versions(place: LakePlace, runs: "DeltaTable") -> dict[str, int]:
+    """Return the version of each table that belongs to a version of `runs`.
+
+    Raise StoreError if another program, or another version of tracehouse, wrote that version.
+    """
+    lines = place.text(RUNS, f"_delta_log/{runs.version():020}.json").splitlines()
+    entries: list[dict[str, dict[str, str]]] = list(map(json.loads, lines))
+    commit = next((entry["commitInfo"] for entry in entries if "commitInfo" in entry), {})
+    if WRITER not in commit:
+        raise StoreError(f"{place.url}: {REWRITTEN}")
+    if commit[WRITER] != lake_version():
+        raise StoreError(
+            f"{place.url}: a version of tracehouse with other tables wrote this store; push to "
+            "another URL"
+        )
+    found: dict[str, int] = json.loads(commit[VERSIONS])
+    return found
+
+
+def _run_ids_in(place: LakePlace, files: Collection[str]) -> set[str]:
+    """Return the runs in files of `runs`."""
     if not files:
         return set()
     with duckdb.connect() as connection:
         place.register(connection)
         rows = connection.execute(
-            "SELECT run_id FROM read_parquet($1, hive_partitioning = false)", [files]
+            "SELECT run_id FROM read_parquet($1, hive_partitioning = false)",
+            [[place.path(RUNS, file) for file in files]],
         ).fetchall()
     return {run_id for (run_id,) in rows}
-
-
-def read_versions(place: LakePlace, runs: "DeltaTable") -> Mapping[str, int]:
-    """Return the version of each table that belongs to a version of `runs`.
-
-    Raise StoreError if another version of tracehouse wrote the lake.
-    """
-    version = runs.version()
-    for limit in (RECENT, None):  # the history has later commits, too
-        for commit in runs.history(limit):
-            if commit["version"] == version:
-                if commit.get(WRITER) != lake_version():
-                    raise StoreError(
-                        f"{place.url}: a version of tracehouse with other tables wrote this store; "
-                        "push to another URL"
-                    )
-                found: dict[str, int] = json.loads(commit[VERSIONS])
-                return found
-    raise StoreError(f"{place.url}: the commit of version {version} is gone")
 
 
 def _added(part: Part, day: str) -> "AddAction":

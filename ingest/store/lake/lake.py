@@ -3,19 +3,24 @@
 A connection sees one version of each table as long as it is open.
 """
 
+import re
 import threading
+import uuid
 from functools import cached_property
 
 import duckdb
 
 from ingest.errors import StoreError
 from ingest.store import run_ids
-from ingest.store.derived.catalog import UNSOUND, create_path
+from ingest.store.derived.catalog import create_path
 from ingest.store.lake.catalog import FILES, copy_catalog
-from ingest.store.lake.commits import paths, read_versions
+from ingest.store.lake.commits import REWRITTEN, paths, read_versions
 from ingest.store.lake.place import LakePlace
-from ingest.store.lake.schema import RUNS, write_empty
+from ingest.store.lake.schema import DAY, RUNS, write_empty
+from ingest.store.place import url_of
 from ingest.store.reading.private import private_directory
+
+OURS = re.compile(rf"{DAY}=[0-9-]{{10}}/[0-9a-f]{{32}}\.parquet")  # the path of a file of a batch
 
 
 class Lake:
@@ -25,7 +30,7 @@ class Lake:
     """
 
     def __init__(self, url: str) -> None:
-        self.place = LakePlace(url)
+        self.place = LakePlace(url_of(url))
         if not self.place.exists(RUNS):
             raise StoreError(f"{url}: no such store; `ingest push` creates one")
         self._files = _Files(self.place)
@@ -46,20 +51,17 @@ class Lake:
         """
         return run_ids.find(self.place.url, self._names, reference)
 
-    def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open an in-memory connection with every table, view and macro."""
-        connection = duckdb.connect()
-        connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
+    def create_views(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Create every table, view and macro in an in-memory connection."""
         self.place.register(connection)
         copy_catalog(connection)
         create_path(connection, self.place.url)
         connection.create_function(FILES, self._files.of_table, ["VARCHAR", "UBIGINT"], "VARCHAR[]")
-        return connection
 
     @cached_property
     def _names(self) -> dict[str, str | None]:
         """The names of the runs, by id."""
-        with duckdb.connect() as connection:
+        with self.place.reported("read"), duckdb.connect() as connection:
             self.place.register(connection)
             rows = connection.execute(
                 "SELECT run_id, name FROM read_parquet($1, hive_partitioning = false)",
@@ -97,14 +99,17 @@ class _Files:
             opened = self._place.open(table, self._versions[table])
         else:
             return []
-        return sorted(
-            self._place.path(table, path) for path in paths(opened) if path in self._batches
-        )
+        found = paths(opened)
+        if not all(map(OURS.fullmatch, found)):
+            raise StoreError(f"{self._place.url}: {REWRITTEN}")
+        return sorted(self._place.path(table, path) for path in found & self._batches)
 
 
 def _empty(table: str) -> str:
     """Return a file without rows of a table."""
     target = private_directory() / f"lake-{table}.parquet"
     if not target.exists():
-        write_empty(table, target)
+        new = target.with_name(f"{uuid.uuid4().hex}.parquet")  # another thread may write it, too
+        write_empty(table, new)
+        new.replace(target)
     return str(target)

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,36 +14,58 @@ import duckdb
 
 from ingest.errors import StoreError
 
-CONTROL = re.compile(r"\x1b\[[0-9;]*m")
-
 if TYPE_CHECKING:
     from deltalake import DeltaTable
+
+CONTROL = re.compile(r"\x1b\[[0-9;]*m")
+# What the messages of libraries say, and what it means.
+REASONS = {
+    "169.254.": "no credentials in the environment",
+    "NoSuchBucket": "no such bucket",
+    "404": "no such bucket",
+    "403": "access denied",
+    "Access Denied": "access denied",
+    "redirect": "wrong region (AWS_REGION)",
+}
 
 
 @dataclass(frozen=True)
 class LakePlace:
-    """A URL of object storage, or of a directory: s3://bucket/prefix, file:///directory."""
+    """A URL of object storage, or of a directory: s3://bucket/prefix, file:///directory.
+
+    `url` is one of `ingest.store.place.url_of`.
+    """
 
     url: str
 
-    @property
-    def scheme(self) -> str:
-        """The scheme of the URL."""
-        return self.url.partition("://")[0]
+    @cached_property
+    def tables(self) -> "type[DeltaTable]":
+        """The class of Delta tables. Raise StoreError if the extra `lake` is not installed."""
+        os.environ.setdefault("RUST_LOG", "error")  # it would print warnings of its own
+        try:
+            from deltalake import DeltaTable
+
+            if self.is_remote:
+                import s3fs  # noqa: F401
+        except ImportError as error:
+            raise StoreError(
+                "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
+            ) from error
+        return DeltaTable
 
     @property
-    def base(self) -> str:
-        """The beginning of the paths of all files: a directory for file://, else the URL."""
-        return self.url.removeprefix("file://").rstrip("/")
+    def is_remote(self) -> bool:
+        """Whether the files are on object storage."""
+        return self.url.startswith("s3://")
 
     def path(self, table: str, file: str = "") -> str:
-        """Return the path of a table, or of a file in it."""
-        return f"{self.base}/{table}/{file}".rstrip("/")
+        """Return the path of a table, or of a file in it: a path for file://, else a URL."""
+        return f"{self.url.removeprefix('file://')}/{table}/{file}".rstrip("/")
 
     @cached_property
-    def options(self) -> Mapping[str, str]:
+    def options(self) -> dict[str, str]:
         """The storage options of Delta. Credentials come from the environment."""
-        if self.scheme != "s3":
+        if not self.is_remote:
             return {}
         options = {"aws_conditional_put": "etag"}
         if endpoint := os.environ.get("AWS_ENDPOINT_URL", ""):
@@ -54,24 +76,43 @@ class LakePlace:
 
     @cached_property
     def filesystem(self) -> Any:
-        """The file system of fsspec, None for a directory."""
-        if self.scheme == "file":
-            return None
+        """The file system of fsspec, which also knows local paths."""
         import fsspec
 
-        return fsspec.filesystem(self.scheme)
+        if not self.is_remote:
+            return fsspec.filesystem("file")
+        # The environment, and what other processes wrote, may have changed since an earlier one.
+        return fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False)
 
     def exists(self, table: str) -> bool:
         """Return whether a table exists. Raise StoreError if the lake cannot be reached."""
         with self.reported("read"):
-            tables = delta_tables()
-            return bool(tables.is_deltatable(self.path(table), dict(self.options)))
+            return bool(self.tables.is_deltatable(self.path(table), self.options))
 
     def open(self, table: str, version: int | None = None) -> "DeltaTable":
         """Open a table, at a version or the latest one. Raise StoreError if it cannot be read."""
         with self.reported("read"):
-            options = dict(self.options)
-            return delta_tables()(self.path(table), version=version, storage_options=options)
+            return self.tables(self.path(table), version=version, storage_options=self.options)
+
+    def text(self, table: str, file: str) -> str:
+        """Return the content of a text file in the directory of a table."""
+        with self.reported("read"):
+            return str(self.filesystem.read_text(self.path(table, file), encoding="utf-8"))
+
+    def upload(self, file: Path, table: str, name: str) -> None:
+        """Copy a local file into the directory of a table, as a new file."""
+        target = self.path(table, name)
+        with self.reported("write"):
+            if self.is_remote:
+                self.filesystem.put_file(str(file), target)
+            else:
+                Path(target).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+
+    def register(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Let a connection read the files of the lake."""
+        if self.is_remote:
+            connection.register_filesystem(self.filesystem)
 
     @contextmanager
     def reported(self, doing: str) -> Iterator[None]:
@@ -81,37 +122,12 @@ class LakePlace:
         except StoreError:
             raise
         except Exception as error:  # libraries for object storage have errors of their own
-            raise StoreError(f"{self.url}: cannot {doing} the store: {_reason(error)}") from error
-
-    def upload(self, file: Path, table: str, name: str) -> None:
-        """Copy a local file into the directory of a table. It replaces a file of that name."""
-        target = self.path(table, name)
-        with self.reported("write"):
-            if self.filesystem is None:
-                Path(target).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, target)
-            else:
-                self.filesystem.put_file(str(file), target)
-
-    def register(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let a connection read the files of the lake."""
-        if self.filesystem is not None:
-            connection.register_filesystem(self.filesystem)
+            raise StoreError(f"{self.url}: cannot {doing} the store: {reason(error)}") from error
 
 
-def delta_tables() -> "type[DeltaTable]":
-    """Return the class of Delta tables. Raise StoreError if the extra `lake` is not installed."""
-    os.environ.setdefault("RUST_LOG", "error")  # it would print warnings of its own
-    try:
-        from deltalake import DeltaTable
-    except ImportError as error:
-        raise StoreError(
-            "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
-        ) from error
-    return DeltaTable
-
-
-def _reason(error: Exception) -> str:
-    """Return a message in one line. Those of deltalake are trees of reasons."""
-    lines = [CONTROL.sub("", line).strip(" ↳") for line in str(error).splitlines()]
-    return ": ".join(line for line in lines if line) or type(error).__name__
+def reason(error: Exception) -> str:
+    """Return the reason in an error of a library, in one line."""
+    text = CONTROL.sub("", str(error))
+    if known := next((meaning for sign, meaning in REASONS.items() if sign in text), None):
+        return known
+    return next(filter(None, map(str.strip, text.splitlines())), type(error).__name__)

@@ -16,6 +16,7 @@ from ingest.store.derived.template import copy_empty
 INDEX = "index"
 RUNS = "runs"
 DAY = "added_on"
+BATCH = "batch"  # a batch is visible if a row of `runs` has it
 STORED_AS = {"UBIGINT": "DECIMAL(20,0)", "JSON": "VARCHAR"}
 KIND = re.compile(rf"\b({'|'.join(STORED_AS)})\b")
 
@@ -53,7 +54,7 @@ def from_lake(table: str) -> str:
 def arrow_schema(table: str) -> pa.Schema:
     """Return the schema of a table in the lake, with the day of adding, by which it is divided."""
     with duckdb.connect() as connection:
-        columns = f"''::VARCHAR AS run_id, {to_lake(table)}, NULL::DATE AS {DAY}"
+        columns = f"'' AS run_id, '' AS {BATCH}, {to_lake(table)}, NULL::DATE AS {DAY}"
         query = f"SELECT {columns} FROM ({_nulls(table)}) LIMIT 0"
         return connection.sql(query).to_arrow_table().schema
 

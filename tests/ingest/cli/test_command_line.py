@@ -264,15 +264,35 @@ def test_reading_a_missing_store_is_an_error(command: Command, tmp_path: Path) -
     assert not typo.exists()
 
 
-@pytest.mark.parametrize("place", ["gs://bucket/runs", "https://host/runs", "s3:/bucket"])
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        *(
+            (place, "a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY")
+            for place in ("gs://bucket/runs", "https://host/runs", "s3:/bucket", "S3://bucket/runs")
+        ),
+        *(
+            (place, f"{place}: a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY")
+            for place in ("s3://", "file://directory", "file:///")
+        ),
+        *(
+            (place, "the URL of a store cannot contain spaces, %, ?, #, @, \\, //, /. or /..")
+            for place in (
+                "s3://KEY:SECRET@bucket/x",
+                "s3://bucket/a%20b",
+                "file:///a/../b",
+                "s3://b//c",
+            )
+        ),
+    ],
+)
 def test_a_store_is_not_at_any_url(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    error = f"error: {place}: a store is a directory, or a URL with s3:// or file://\n"
     for arguments in (["list"], ["add", tmp_path]):
         result = command(*arguments, "--store", place)
-        assert (result.code, result.out, result.err) == (1, "", error)
+        assert (result.code, result.out, result.err) == (1, "", f"error: {error}\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,7 +16,7 @@ def push(
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Copy runs of a store to a store on object storage, which is created if there is none.
+    """Copy runs to a store on object storage. The store is created if it does not exist.
 
     Runs that are there already are left out, so the same command continues after an interruption.
     Credentials come from the environment, as in other tools.

@@ -60,7 +60,7 @@ def ordinal_at(connection: duckdb.DuckDBPyConnection, device: DeviceMemory, want
 def name(
     connection: duckdb.DuckDBPyConnection, device: DeviceMemory, at: Moment, ordinal: int
 ) -> str:
-    """Return the name of a moment, for example `at the peak`. `ordinal` is that of its action."""
+    """Return the name of a moment, for example `at the peak`; `ordinal` belongs to its action."""
     if at.kind in ("peak", "end"):
         return f"at the {at.kind}"
     if ordinal < 0:

@@ -48,9 +48,10 @@ def open_place(place: str | Path) -> AnyStore:
 def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB connection with every table, view and macro of the store.
 
-    The default store is `TRACEHOUSE_STORE` or, if that is not set, `./store`. A directory that does
-    not exist is created. Warn with StoreWarning about runs that are left out because they are
-    damaged or old. Raise StoreError if the store cannot be opened or created.
+    A store is a directory, or the URL of `ingest push`. The default is `TRACEHOUSE_STORE` or, if
+    that is not set, `./store`. A directory that does not exist is created. Warn with StoreWarning
+    about runs that are left out because they are damaged or old. Raise StoreError if the store
+    cannot be opened or created.
     """
     opened = store or default_store()
     if isinstance(opened, str | Path):

@@ -80,8 +80,8 @@ class Catalog:
     def _queries(self) -> dict[str, str]:
         """Return the queries of the views that read files, by name."""
         read = {table.name: self._table(table.name) for table in sql.tables()}
-        files = "index_files(txid_current())"
-        return read | {file.name: relation_rows(file.name, files) for file in sql.indexed()}
+        index = "read_parquet(index_files(txid_current()))"
+        return read | {file.name: relation_rows(file.name, index) for file in sql.indexed()}
 
     def _table(self, table: str) -> str:
         """Return the query for a table's rows in all versions. Columns are matched by name.

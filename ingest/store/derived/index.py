@@ -66,8 +66,5 @@ def indexes(store: Path) -> list[tuple[int, Path]]:
 
 
 def relation_rows(relation: str, index: str) -> str:
-    """Return the query for an indexed relation's rows. `index` is a SQL expression of the files."""
-    return (
-        f"SELECT run_id, row.* FROM (SELECT run_id, unnest({relation}) AS row "
-        f"FROM read_parquet({index}))"
-    )
+    """Return the query for an indexed relation's rows. `index` is a SQL relation: its rows."""
+    return f"SELECT run_id, row.* FROM (SELECT run_id, unnest({relation}) AS row FROM {index})"

@@ -8,6 +8,7 @@ import duckdb
 from ingest import sql
 from ingest.cache import cached
 from ingest.store.derived.catalog import CATALOG, Catalog, create_path
+from ingest.store.derived.index import relation_rows
 from ingest.store.derived.tables import our_columns
 from ingest.store.lake.schema import INDEX, from_lake, kinds_of_tables, write_empty
 
@@ -19,11 +20,8 @@ class LakeCatalog(Catalog):
 
     def _queries(self) -> dict[str, str]:
         tables = {table.name: _rows(table.name) for table in sql.tables()}
-        return tables | {
-            file.name: f"SELECT run_id, row.* FROM (SELECT run_id, unnest({file.name}) AS row "
-            f"FROM ({_rows(INDEX)}))"
-            for file in sql.indexed()
-        }
+        index = f"({_rows(INDEX)})"
+        return tables | {file.name: relation_rows(file.name, index) for file in sql.indexed()}
 
 
 def copy_catalog(connection: duckdb.DuckDBPyConnection) -> None:

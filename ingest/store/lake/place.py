@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
 
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
-# What the messages of libraries say, and what it means.
+# Parts of the messages of libraries, and their meanings. No path of a file contains them.
 REASONS = {
-    "169.254.": "no credentials in the environment",
-    "NoSuchBucket": "no such bucket",
-    "404": "no such bucket",
-    "403": "access denied",
+    "//169.254.": "no credentials in the environment",
+    "<Code>NoSuchBucket": "no such bucket",
+    "status code: 403": "access denied",
     "Access Denied": "access denied",
-    "redirect": "wrong region (AWS_REGION)",
+    "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
 }
 
 

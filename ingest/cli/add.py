@@ -6,12 +6,10 @@ from typing import Annotated
 import typer
 
 from ingest.cli.labels import Mode, tags_of
-from ingest.cli.terminal import StoreOption, add_with_progress
+from ingest.cli.terminal import StoreOption, add_with_progress, create_store
 from ingest.conversion import AddOptions
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.inputs import run_directories
-from ingest.store.place import default_store
-from ingest.store.store import Store
 
 
 def add(
@@ -60,5 +58,5 @@ def add(
         capture_traces=captures,
     )
     runs = [run for path in paths for run in run_directories(path)]
-    if not add_with_progress(Store(store or default_store()), runs, options, jobs, as_json):
+    if not add_with_progress(create_store(store), runs, options, jobs, as_json):
         raise typer.Exit(1)

@@ -10,10 +10,10 @@ from ingest.cli.add import add
 from ingest.cli.diff import diff
 from ingest.cli.export import export
 from ingest.cli.key_averages import key_averages
+from ingest.cli.lake import compact, pull, push, vacuum
 from ingest.cli.memory import memory
 from ingest.cli.open_trace import open_trace
 from ingest.cli.profile_analyze import profile_analyze
-from ingest.cli.push import push
 from ingest.cli.queries import schema, sql
 from ingest.cli.runs import list_runs, show
 from ingest.cli.sweep import sweep
@@ -60,6 +60,9 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of `ingest --help`
     "memory": memory,
     "export": export,
     "push": push,
+    "pull": pull,
+    "compact": compact,
+    "vacuum": vacuum,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

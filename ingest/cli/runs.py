@@ -1,9 +1,11 @@
 """The commands `ingest list` and `ingest show`."""
 
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import duckdb
+import typer
 
 from ingest.cli.terminal import (
     RunArgument,
@@ -49,9 +51,17 @@ PRINTED = {
 }
 
 
-def list_runs(store: StoreOption = None) -> None:
+def list_runs(
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(
+            metavar="TIME", help="List a store at a URL as it was at a time, in local time."
+        ),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
     """List the runs of the store, newest first."""
-    _print(connect(open_store(store)), runs.runs())
+    _print(connect(open_store(store, as_of)), runs.runs())
 
 
 def show(run: RunArgument, store: StoreOption = None) -> None:

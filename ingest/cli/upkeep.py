@@ -5,7 +5,12 @@ from typing import Annotated
 import typer
 
 from ingest.cli.labels import Mode, tags_of
-from ingest.cli.terminal import StoreOption, open_directory, rebuild_with_progress, results
+from ingest.cli.terminal import (
+    StoreOption,
+    open_store,
+    rebuild_with_progress,
+    results,
+)
 from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.store.files.faults import DENIED, OLD
@@ -43,7 +48,7 @@ def edit(
         raise typer.BadParameter(
             "nothing to change; give --name, --model, --mode, --tag, --untag or --note"
         )
-    opened = open_directory(store)
+    opened = open_store(store)
     for run_id in dict.fromkeys(opened.find(run) for run in runs):
         edit_labels(opened, run_id, changes)
         results().print(f"changed {run_id}", markup=False)
@@ -51,9 +56,10 @@ def edit(
 
 def remove(runs: RunsArgument, store: StoreOption = None) -> None:
     """Remove runs from the store. Each run disappears in one atomic step."""
-    opened = open_directory(store)
-    for run_id in dict.fromkeys(opened.find_exactly(run) for run in runs):
-        opened.remove(run_id)
+    opened = open_store(store)
+    run_ids = list(dict.fromkeys(opened.find_exactly(run) for run in runs))
+    opened.remove(*run_ids)
+    for run_id in run_ids:
         results().print(f"removed {run_id}", markup=False)
 
 
@@ -68,7 +74,7 @@ def upgrade(
     store: StoreOption = None,
 ) -> None:
     """Rebuild runs that another version of tracehouse wrote, from their original files."""
-    opened = open_directory(store)
+    opened = open_store(store)
     old = outdated(opened)
     chosen = [opened.find_exactly(run) for run in runs] if runs else old
     for run_id in chosen:
@@ -95,7 +101,7 @@ def check(
     store: StoreOption = None,
 ) -> None:
     """Read all files of all runs in the store, and list the damaged runs."""
-    opened = open_directory(store)
+    opened = open_store(store)
     opened.check(repair)
     run_ids = opened.run_ids()
     damaged = [i for i, fault in opened.faults().items() if fault.code not in (OLD, DENIED)]
@@ -107,8 +113,8 @@ def check(
     if repair:
         left = rebuild_with_progress(opened, damaged, jobs)
     if discard:
+        opened.remove(*left)
         for run_id in left:
-            opened.remove(run_id)
             results().print(f"removed {run_id}", markup=False)
         left = []
     if left or denied:

@@ -4,12 +4,13 @@ from ingest.inputs.directories import run_directories
 from ingest.inputs.graph_captures import KIND as GRAPH_CAPTURE
 from ingest.inputs.metadata import device_name, started_at, world_size
 from ingest.inputs.ranks import own_rank, stage_ranks
-from ingest.inputs.run_input import RunInput, read_run_input
+from ingest.inputs.run_input import RunInput, content_digest, read_run_input
 from ingest.inputs.run_json import stage_compilations
 
 __all__ = [
     "GRAPH_CAPTURE",
     "RunInput",
+    "content_digest",
     "device_name",
     "own_rank",
     "read_run_input",

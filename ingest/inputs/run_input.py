@@ -83,7 +83,7 @@ class RunInput:
     @property
     def digest(self) -> str:
         """The SHA-256 of the content. The same files have the same digest everywhere."""
-        return hashlib.sha256("\n".join(self.checksums).encode()).hexdigest()
+        return content_digest(self.checksums)
 
     @property
     def bytes(self) -> int:
@@ -107,6 +107,11 @@ class RunInput:
                 SourceWarning(code, message.replace(known, str(source.path)))
                 for code, message in source.coded_warnings
             ]
+
+
+def content_digest(checksums: Sequence[str]) -> str:
+    """Return the digest of a run whose files have these checksums, which are sorted."""
+    return hashlib.sha256("\n".join(checksums).encode()).hexdigest()
 
 
 def read_run_input(

@@ -10,6 +10,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +23,7 @@ from ingest.store.derived.index import index_path
 from ingest.store.files.faults import StoreWarning, fault_lines, is_readable
 from ingest.store.files.leases import keeping_files
 from ingest.store.files.listing import Listing
-from ingest.store.lake.lake import Lake
+from ingest.store.lake.lake import Lake, created
 from ingest.store.lake.place import reason
 from ingest.store.place import default_store, is_url
 from ingest.store.reading.retry import retry_if_removed
@@ -40,9 +41,21 @@ T = TypeVar("T")
 AnyStore = Store | Lake
 
 
-def open_place(place: str | Path) -> AnyStore:
-    """Open the store at a place to read it. Raise StoreError if there is none."""
-    return Lake(str(place)) if is_url(place) else existing(place)
+def open_place(place: str | Path, as_of: datetime | None = None) -> AnyStore:
+    """Open the store at a place to read it, at a URL also as it was at a time.
+
+    Raise StoreError if there is none.
+    """
+    if is_url(place):
+        return Lake(str(place), as_of)
+    if as_of:
+        raise StoreError(f"{place}: only a store at a URL can be read as it was at a time")
+    return existing(place)
+
+
+def create_place(place: str | Path) -> AnyStore:
+    """Open the store at a place to add to it. It is created if it does not exist."""
+    return created(str(place)) if is_url(place) else Store(place)
 
 
 def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnection:
@@ -113,8 +126,11 @@ def _read_lake(url: str, query: Callable[[], T]) -> T:
     """Return the result of `query`. Raise StoreError if a file of the lake cannot be read."""
     try:
         return query()
-    except (duckdb.IOException, duckdb.HTTPException, OSError) as error:
-        raise StoreError(f"{url}: cannot read the store: {reason(error)}") from error
+    except (duckdb.Error, OSError) as error:
+        is_of_file = isinstance(error, duckdb.IOException | duckdb.HTTPException | OSError)
+        if is_of_file or f"{url.removeprefix('file://')}/" in str(error):
+            raise StoreError(f"{url}: cannot read the store: {reason(error)}") from error
+        raise
 
 
 @contextmanager

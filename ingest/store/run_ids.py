@@ -18,6 +18,19 @@ def new_id(name: str, digest: str, run_ids: Iterable[str]) -> str:
     return f"{slug(name) or 'run'}-{digest[:digits]}"
 
 
+def by_digits(run_ids: Iterable[str]) -> dict[str, str]:
+    """Return ids by their digits, which are the first ones of the digest of a run's files."""
+    return {run_id.rpartition("-")[2]: run_id for run_id in run_ids}
+
+
+def likely(digits: Mapping[str, str], digest: str) -> list[str]:
+    """Return the ids in `by_digits` of runs that have probably the same files.
+
+    Digits may be equal by chance, so checksums decide.
+    """
+    return [digits[digest[:count]] for count in DIGITS if digest[:count] in digits]
+
+
 def find(store: Path | str, names: Mapping[str, str | None], reference: str) -> str:
     """Return the id of the run that an id, a unique beginning of an id, or a name refers to.
 

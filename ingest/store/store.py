@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest import sql
-from ingest.conversion import AddOptions, utc_now, write_run
+from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format, Source
 from ingest.inputs import RunInput, read_run_input
@@ -24,13 +24,14 @@ from ingest.store.changes.commits import is_published
 from ingest.store.changes.creation import create
 from ingest.store.changes.deletion import deletable, delete_unused
 from ingest.store.changes.inventory import found
+from ingest.store.changes.written import write
 from ingest.store.derived.catalog import catalog_of
 from ingest.store.derived.catalog_file import CatalogFile
 from ingest.store.derived.index import is_indexed
 from ingest.store.files.faults import OLD, Fault, StoreWarning
 from ingest.store.files.listing import ListedRun, Listing, read_listing
 from ingest.store.files.locking import PREFIX, locked, repair_lock, sweep, sync, writing
-from ingest.store.files.manifest import Manifest, checksums
+from ingest.store.files.manifest import checksums
 from ingest.store.files.places import RUNS
 from ingest.store.files.revisions import are_marked
 from ingest.store.place import directory_of
@@ -192,23 +193,24 @@ class Store:
             run = read_run_input(Path(path), formats, captures)
             if existing := self._with_content(run, self._now()):
                 return Added(existing, False, time.perf_counter() - began, [])
-            directory, row = work / "run", work / "index_row.parquet"
-            directory.mkdir()
-            added_at = utc_now()
-            name = write_run(run, options, directory, row, threads, progress, added_at)
-            Manifest.of(run, options, directory, added_at).write(directory)
-            sync(directory)
+            written = write(run, options, work, threads, progress)
+            sync(written.directory)
             with self.changing(work) as change:
                 if existing := self._with_content(run, change.listing):  # another was faster
                     return Added(existing, False, time.perf_counter() - began, [])
-                run_id = run_ids.new_id(name, run.digest, change.listing.runs)
-                change.put(run_id, sql.schema_version(), directory, name, row)
+                run_id = run_ids.new_id(written.name, run.digest, change.listing.runs)
+                change.put(
+                    run_id, sql.schema_version(), written.directory, written.name, written.row
+                )
         return Added(run_id, True, time.perf_counter() - began, run.sources)
 
-    def remove(self, run_id: str) -> None:
-        """Remove a run atomically. Raise StoreError if there is no such run."""
+    def remove(self, *run_ids: str) -> None:
+        """Remove runs, each atomically. Raise StoreError if one is not there."""
         with writing(self.path) as work, self.changing(work) as change:
-            change.remove(run_id)
+            for run_id in run_ids:
+                change.listed(run_id)
+            for run_id in run_ids:
+                change.remove(run_id)
 
     @contextmanager
     def changing(self, work: Path) -> Iterator[Change]:
@@ -241,13 +243,9 @@ class Store:
         return {run.run_id: run.name for run in self._now().runs.values()}
 
     def _with_content(self, run: RunInput, listing: Listing) -> str | None:
-        """Return the id of the run in `listing` with the same files, or None.
-
-        Digits of ids may be equal by chance, so checksums decide.
-        """
-        for run_id, listed in listing.runs.items():
-            is_likely = run.digest.startswith(run_id.rpartition("-")[2])
-            if is_likely and checksums(self.path / listed.directory) == run.checksums:
+        """Return the id of the run in `listing` with the same files, or None."""
+        for run_id in run_ids.likely(run_ids.by_digits(listing.runs), run.digest):
+            if checksums(self.path / listing.runs[run_id].directory) == run.checksums:
                 return run_id
         return None
 

@@ -5,7 +5,7 @@ A change writes a new revision of the run. A reader sees either the old one or t
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,20 +13,22 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.conversion import AddOptions, write_run
-from ingest.errors import ProfileError, StoreError
-from ingest.inputs import read_run_input
+from ingest.conversion import AddOptions
+from ingest.errors import StoreError
+from ingest.store.changes.written import read_original, write
+from ingest.store.connection import AnyStore
 from ingest.store.files.faults import DENIED
 from ingest.store.files.locking import sync, writing
 from ingest.store.files.manifest import Manifest, NewerError, read_manifest, size_and_sha256
 from ingest.store.files.places import UNVERSIONED
+from ingest.store.labels import Relabelling
+from ingest.store.lake.lake import Lake
 from ingest.store.store import Store
 
-LABELS = ("name", "model", "mode", "note")
 LABELLED = ("runs.parquet", "run_overview.parquet")  # files with the labels of a run
 
 
-def edit(store: Store, run_id: str, changes: AddOptions) -> None:
+def edit(store: AnyStore, run_id: str, changes: AddOptions) -> None:
     """Change the labels of a run. Its id does not change.
 
     An empty model, mode or note removes that label, and a tag that is None removes the tag. Secrets
@@ -34,8 +36,9 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
     the labels to writing them. Raise StoreError if there is no such run, if it cannot be read, or
     if its name would be empty.
     """
-    if changes.name == "":
-        raise StoreError(f"{run_id}: a run's name cannot be empty")
+    if isinstance(store, Lake):
+        store.edit(run_id, changes)
+        return
     if fault := store.faults().get(run_id):
         raise StoreError(f"{run_id}: {fault.text}")
     with writing(store.path) as work, store.changing(work) as change:
@@ -50,46 +53,33 @@ def edit(store: Store, run_id: str, changes: AddOptions) -> None:
             raise StoreError(
                 f"{run_id}: written by a version of tracehouse without notes; run `ingest upgrade`"
             )
-        before = manifest.options if manifest else AddOptions()
-        changes = replace(changes, keep_metadata=before.keep_metadata).without_secrets()
-        values = {name: getattr(changes, name) for name in LABELS}
-        labels = {name: value for name, value in values.items() if value is not None}
+        relabelling = Relabelling(run_id, manifest.options if manifest else AddOptions(), changes)
         new = work / "run"
         new.mkdir()
         for file in directory.glob("*.parquet"):
             if file.name in LABELLED:
-                _relabel(file, new / file.name, labels, changes.tags)
+                _relabel(file, new / file.name, relabelling)
             else:
                 _link(file, new / file.name)
         if manifest:
-            options = replace(before, **labels, tags=before.tags | changes.tags)
             files = {
                 name: size_and_sha256(new / name) for name in LABELLED if name in manifest.files
             }
-            replace(manifest, options=options, files=manifest.files | files).write(new)
+            replace(manifest, options=relabelling.options, files=manifest.files | files).write(new)
         sync(new)
-        name = labels.get("name", listed.name or "")
+        name = relabelling.labels.get("name", listed.name or "")
         change.put(run_id, listed.version, new, name, row=None)
 
 
-def _relabel(
-    file: Path, target: Path, labels: Mapping[str, str], tags: Mapping[str, str | None]
-) -> None:
+def _relabel(file: Path, target: Path, relabelling: Relabelling) -> None:
     with duckdb.connect() as connection:
         read = f"FROM read_parquet({sql.literal(file)}, hive_partitioning = false)"
         columns = {row[0] for row in connection.execute(f"DESCRIBE {read}").fetchall()}
-        [(before,)] = connection.execute(f"SELECT tags {read}").fetchall()
-        after = {key: value for key, value in {**before, **tags}.items() if value is not None}
-        changed = [
-            f"nullif({sql.literal(value)}, '') AS {column}"
-            for column, value in labels.items()
-            if column in columns
-        ]
-        changed.append("map($1::VARCHAR[], $2::VARCHAR[]) AS tags")
+        changed = relabelling.expressions(columns).items()
+        replaced = ", ".join(f"{expression} AS {name}" for name, expression in changed)
         connection.execute(
-            f"COPY (SELECT * REPLACE ({', '.join(changed)}) {read}) TO {sql.literal(target)} "
-            "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)",
-            [list(after), list(after.values())],
+            f"COPY (SELECT * REPLACE ({replaced}) {read}) TO {sql.literal(target)} "
+            "(FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2)"
         )
 
 
@@ -100,8 +90,10 @@ def _link(file: Path, target: Path) -> None:
         shutil.copyfile(file, target)
 
 
-def outdated(store: Store) -> list[str]:
+def outdated(store: AnyStore) -> list[str]:
     """Return the ids of the runs that another version of tracehouse wrote, sorted."""
+    if isinstance(store, Lake):
+        return store.outdated()
     ours = (sql.schema_version(), sql.logic_version())
     found = []
     denied = {run_id for run_id, fault in store.faults().items() if fault.code == DENIED}
@@ -128,31 +120,16 @@ def rebuild(
     """
     stored = read_manifest(store.run_path(run_id))
     manifest = stored or _manifest_of_tables(store, run_id)
-    if not manifest.path:
-        raise StoreError(
-            f"{run_id}: the path of its original files was redacted; add the files again"
-        )
-    try:
-        captures = [Path(file) for file in manifest.options.capture_traces]
-        run = read_run_input(Path(manifest.path), captures=captures)
-    except ProfileError as error:
-        raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
-    if manifest.checksums not in (run.checksums, run.own_checksums):
-        raise StoreError(
-            f"{run_id}: the files in {manifest.path} have changed since they were read"
-        )
+    run = read_original(run_id, manifest)
     with writing(store.path) as work:
-        new, row = work / "run", work / "index_row.parquet"
-        new.mkdir()
-        options, added_at = manifest.options, datetime.fromisoformat(manifest.added_at)
-        name = write_run(run, options, new, row, threads, progress, added_at)
-        Manifest.of(run, options, new, added_at).write(new)
-        sync(new)
+        added_at = datetime.fromisoformat(manifest.added_at)
+        written = write(run, manifest.options, work, threads, progress, added_at)
+        sync(written.directory)
         with store.changing(work) as change:
             now = read_manifest(store.path / change.listed(run_id).directory)
             if stored and now and stored.options != now.options:
                 raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
-            change.put(run_id, sql.schema_version(), new, name, row)
+            change.put(run_id, sql.schema_version(), written.directory, written.name, written.row)
 
 
 def _manifest_of_tables(store: Store, run_id: str) -> Manifest:

@@ -18,64 +18,14 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Generic, NoReturn, TypeVar
 
-from ingest.conversion import AddOptions
 from ingest.errors import IngestError
 from ingest.signals import deferred
-from ingest.store.store import Added, Store
-from ingest.store.upkeep import rebuild
 
 PARENT_SECONDS = 0.2  # interval at which a process checks that its parent is alive
 
 Item = TypeVar("Item", str, Path)
 Outcome = TypeVar("Outcome")
 Work = Callable[[Item, int | None, Callable[[int], None]], Outcome]
-
-
-def add_all(
-    store: Store,
-    paths: Sequence[Path],
-    options: AddOptions,
-    jobs: int = 1,
-    progress: Callable[[Path, int], None] | None = None,
-) -> Generator[tuple[Path, Added | IngestError], None, None]:
-    """Add each path as a run. Yield each path with its outcome, as soon as it is known.
-
-    `progress` is called with a path and the number of bytes of its files read so far. Closing the
-    iterator ends the processes at once.
-    """
-
-    def add(path: Path, threads: int | None, report: Callable[[int], None]) -> Added:
-        return store.add(path, options, threads, report)
-
-    try:
-        yield from in_processes(paths, add, jobs, progress)
-    finally:
-        with deferred():  # the user may press Ctrl-C twice
-            store.sweep()
-
-
-def rebuild_all(
-    store: Store,
-    run_ids: Sequence[str],
-    jobs: int = 1,
-    progress: Callable[[str, int], None] | None = None,
-) -> Generator[tuple[str, IngestError | None], None, None]:
-    """Rebuild each run from its original files. Yield each run's id with its error, or None.
-
-    `progress` and closing the iterator work as in `add_all`.
-    """
-
-    if not run_ids:  # the store may be read-only
-        return
-
-    def build(run_id: str, threads: int | None, report: Callable[[int], None]) -> None:
-        rebuild(store, run_id, threads, report)
-
-    try:
-        yield from in_processes(run_ids, build, jobs, progress)
-    finally:
-        with deferred():
-            store.sweep()
 
 
 def in_processes(

@@ -1,6 +1,13 @@
 """Shared code of the commands: arguments, printing and progress."""
 
-from ingest.cli.terminal.arguments import RunArgument, StoreOption, open_directory, open_store
+from ingest.cli.terminal.arguments import (
+    RunArgument,
+    StoreOption,
+    create_store,
+    open_directory,
+    open_lake,
+    open_store,
+)
 from ingest.cli.terminal.printing import results, table, warn, write_query
 from ingest.cli.terminal.progress import (
     add_with_progress,
@@ -13,7 +20,9 @@ __all__ = [
     "RunArgument",
     "StoreOption",
     "add_with_progress",
+    "create_store",
     "open_directory",
+    "open_lake",
     "open_store",
     "rebuild_with_progress",
     "results",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TextIO
 from ingest.conversion import AddOptions
 from ingest.errors import IngestError
 from ingest.inputs.run_input import IN_DIRECTORY_BELOW, MOST_BELOW
-from ingest.store.store import Added, Store
-from ingest.store.workers import add_all, rebuild_all
+from ingest.store.adding import add_all, rebuild_all
+from ingest.store.connection import AnyStore
+from ingest.store.store import Added
 from ingest.units import counted, printable
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_with_progress(
-    store: Store, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
+    store: AnyStore, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
 ) -> bool:
     """Add the paths, show the progress, and print the outcome of each.
 
@@ -44,7 +45,7 @@ def add_with_progress(
     return not failed
 
 
-def rebuild_with_progress(store: Store, run_ids: list[str], jobs: int) -> list[str]:
+def rebuild_with_progress(store: AnyStore, run_ids: list[str], jobs: int) -> list[str]:
     """Rebuild the runs, show the progress, and print the outcome of each.
 
     Return the ids of the runs that could not be rebuilt.

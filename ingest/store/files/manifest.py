@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.errors import StoreError
-from ingest.inputs import RunInput
+from ingest.inputs import RunInput, content_digest
 from ingest.redaction import redact
 
 NAME = "manifest.json"
@@ -54,9 +54,22 @@ class Manifest:
             _tables(directory),
         )
 
+    @property
+    def digest(self) -> str:
+        """The digest of the files that were read, whose first digits are in the run's id."""
+        return content_digest(self.checksums)
+
+    def with_files_of(self, directory: Path) -> "Manifest":
+        """Return the manifest with the files in a directory."""
+        return replace(self, files=_tables(directory))
+
+    def as_json(self, indent: int | None = None) -> str:
+        """Return the manifest as JSON."""
+        return json.dumps(asdict(self), indent=indent)
+
     def write(self, directory: Path) -> None:
         """Write the manifest to the run's directory."""
-        (directory / NAME).write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+        (directory / NAME).write_text(self.as_json(indent=1), encoding="utf-8")
 
 
 def write_files(directory: Path) -> None:
@@ -73,7 +86,16 @@ def read_manifest(directory: Path) -> Manifest | None:
 
     Raise NewerError if the manifest has fields or options that this version does not know.
     """
-    if not (document := _document(directory)) or (files := files_of(directory)) is None:
+    try:
+        text = (directory / NAME).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    return parse_manifest(directory.name.partition("=")[2], text)
+
+
+def parse_manifest(run_id: str, text: str) -> Manifest | None:
+    """Return the manifest of a run from its JSON. Otherwise as `read_manifest`."""
+    if not (document := _parsed(text)) or (files := _files(document)) is None:
         return None
     try:
         options = document["options"]
@@ -83,8 +105,7 @@ def read_manifest(directory: Path) -> Manifest | None:
     except (KeyError, TypeError, AttributeError):
         return None
     raise NewerError(
-        f"{directory.name.partition('=')[2]}: a newer version of tracehouse wrote this run; "
-        "install that version to change it"
+        f"{run_id}: a newer version of tracehouse wrote this run; install that version to change it"
     )
 
 
@@ -93,7 +114,10 @@ def files_of(directory: Path) -> dict[str, tuple[int, str]] | None:
 
     Return None if the manifest is damaged or missing.
     """
-    document = _document(directory) or {}
+    return _files(_document(directory) or {})
+
+
+def _files(document: dict[str, Any]) -> dict[str, tuple[int, str]] | None:
     try:
         return {
             str(name): (int(size), str(digest))
@@ -132,8 +156,15 @@ def checksums(directory: Path) -> list[str]:
 
 def _document(directory: Path) -> dict[str, Any] | None:
     try:
-        document = json.loads((directory / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return _parsed((directory / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
 

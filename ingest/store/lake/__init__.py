@@ -2,9 +2,16 @@
 
     <lake>/<table>/_delta_log/                          the commits of a table
     <lake>/<table>/added_on=<day>/<batch>.parquet       the rows of a batch of runs, sorted by run
+    <lake>/<table>/added_on=<day>/merged-<id>.parquet   the rows of several batches
 
-Each stored table of a run is one Delta table, and so is the index. `runs` is committed last: a
-batch is in the lake if `runs` has its file. The commit of `runs` says which version of each other
-table readers see. So a reader sees each run whole or not at all, and a process that was killed
-leaves only files that nobody reads.
+Each stored table is one Delta table. A commit of `runs` decides what readers see:
+
+- Its rows name the runs, and the batch with the rows of each in other tables. A process adds a
+  batch to the other tables first, and to `runs` last.
+- It says which version of each other table readers open, and which runs were removed whose rows are
+  still there.
+
+So each addition, edit, removal and rebuild is one commit. A reader sees each run whole or not at
+all, and a process that was killed leaves only files that nobody reads. Compaction merges files and
+drops what nobody needs.
 """

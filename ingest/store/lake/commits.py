@@ -1,121 +1,147 @@
-"""Commits of a lake: batches of files that were uploaded, and the versions that readers see."""
+"""Commits of the tables of a lake.
+
+Any process may commit to a table at any time. What a commit of `runs` says holds for all tables.
+"""
 
 import json
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from ingest.errors import StoreError
-from ingest.store.lake.place import LakePlace
+from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.schema import DAY, RUNS, arrow_schema, kinds_of_tables, lake_version
 
-VERSIONS = "tracehouse_versions"
-WRITER = "tracehouse_tables"
-ATTEMPTS = 20
+WRITER = "tracehouse_tables"  # the version of the tables
+STATE = "tracehouse_state"
+CHANGE = "tracehouse_change"  # a unique name of the commit
+VACUUM = ("VACUUM START", "VACUUM END")
+ATTEMPTS = 30
+MERGED = "merged-"  # the beginning of the name of a file with the rows of several batches
 REWRITTEN = "another program rewrote its tables, so it is unknown which runs are whole"
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
-    from deltalake.transaction import AddAction
+    from deltalake.transaction import AddAction, RemoveAction
 
 
 @dataclass(frozen=True)
-class Part:
-    """A file of a batch: its path in the table, its size, and the runs whose rows it has."""
+class LakeFile:
+    """A file of a table: its path in the table, its size, and the first and last of its runs."""
 
     path: str
     bytes: int
     rows: int
-    run_ids: tuple[str, ...]
+    first: str
+    last: str
+
+    @property
+    def day(self) -> str:
+        """The day of adding, YYYY-MM-DD, in UTC."""
+        return self.path.partition("/")[0].partition("=")[2]
+
+    @property
+    def name(self) -> str:
+        """The file's name without its suffix."""
+        return self.path.rpartition("/")[2].removesuffix(".parquet")
+
+    def is_of(self, batches: Collection[str]) -> bool:
+        """Return whether rows of one of the batches may be in the file, which is not of `runs`."""
+        return self.name.startswith(MERGED) or self.name in batches
+
+    def may_have(self, run_ids: Iterable[str]) -> bool:
+        """Return whether rows of one of the runs may be in the file."""
+        return any(self.first <= run_id <= self.last for run_id in run_ids)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a commit of `runs` says of the other tables.
+
+    `versions` maps tables to the version that readers see. `removed` has the batch and the id of
+    each run whose rows are still in a table, and which readers leave out.
+    """
+
+    versions: Mapping[str, int] = field(default_factory=dict)
+    removed: frozenset[tuple[str, str]] = frozenset()
+
+    def with_versions(self, versions: Mapping[str, int]) -> "State":
+        """Return the state with these versions, where they are later."""
+        merged = dict(self.versions)
+        for table, version in versions.items():
+            merged[table] = max(version, merged.get(table, 0))
+        return State(merged, self.removed)
+
+    def as_json(self) -> str:
+        """Return the state as the commit has it."""
+        return json.dumps({"versions": dict(self.versions), "removed": sorted(self.removed)})
+
+
+@dataclass(frozen=True)
+class Head:
+    """A version of `runs`."""
+
+    table: "DeltaTable"
+    state: State
+
+    @cached_property
+    def files(self) -> list[LakeFile]:
+        """The files of `runs`."""
+        return files_of(self.table)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of `runs`: files to add and to drop, and the state after it."""
+
+    state: State
+    added: Sequence[LakeFile] = ()
+    dropped: Sequence[LakeFile] = ()
 
 
 def create(place: LakePlace) -> None:
     """Create the tables that do not exist. `runs` comes last, so a lake with it has all tables."""
     if place.exists(RUNS):
         return
+    tables = kinds_of_tables().keys() - {RUNS}
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        list(pool.map(lambda table: _create(place, table), tables))
+    _create(place, RUNS)
+
+
+def _create(place: LakePlace, table: str) -> None:
     from deltalake import CommitProperties, Schema
 
-    for table in sorted(kinds_of_tables(), key=lambda table: table == RUNS):
-        if place.exists(table):
-            continue
-        try:
-            place.tables.create(
-                place.path(table),
-                Schema.from_arrow(arrow_schema(table)),
-                partition_by=[DAY],
-                storage_options=place.options,
-                configuration={"delta.logRetentionDuration": "interval 3650 days"},
-                commit_properties=CommitProperties(
-                    custom_metadata={WRITER: lake_version(), VERSIONS: "{}"}
-                ),
-            )
-        except Exception:
-            if not place.exists(table):  # no other process was faster
-                raise
-
-
-def append(place: LakePlace, table: str, day: str, part: Part) -> int:
-    """Commit an uploaded file to a table. Return a version that has it."""
-    opened = place.open(table)
-    opened.create_write_transaction(
-        [_added(part, day)], "append", opened.schema(), partition_by=[DAY]
-    )
-    opened.update_incremental()
-    return int(opened.version())
-
-
-def publish(place: LakePlace, day: str, part: Part, versions: Mapping[str, int]) -> None:
-    """Commit the file of `runs`, which makes its batch visible, with the versions of the tables.
-
-    Raise StoreError if another process pushed one of the runs meanwhile.
-    """
-    from deltalake import CommitProperties
-    from deltalake.exceptions import CommitFailedError
-
-    for attempt in range(ATTEMPTS):
-        opened = place.open(RUNS)
-        files = paths(opened)
-        if part.path in files:  # the answer to the last attempt was lost
-            return
-        if twice := sorted({*part.run_ids} & _run_ids_in(place, files)):
-            raise StoreError(f"{twice[0]}: another process pushed it meanwhile; try again")
-        merged = dict(read_versions(place, opened))
-        for table, version in versions.items():
-            merged[table] = max(version, merged.get(table, 0))
-        try:
-            opened.create_write_transaction(
-                [_added(part, day)],
-                "append",
-                opened.schema(),
-                partition_by=[DAY],
-                commit_properties=CommitProperties(
-                    custom_metadata={WRITER: lake_version(), VERSIONS: json.dumps(merged)},
-                    max_commit_retries=0,
-                ),
-            )
-        except CommitFailedError:  # another process was faster
-            time.sleep(0.05 * attempt)
-            continue
+    if place.exists(table):
         return
-    raise StoreError(f"{place.url}: too many processes add runs at once; try again")
+    try:
+        place.tables.create(
+            place.path(table),
+            Schema.from_arrow(arrow_schema(table)),
+            partition_by=[DAY],
+            storage_options=place.options,
+            configuration={"delta.logRetentionDuration": "interval 3650 days"},
+            commit_properties=CommitProperties(custom_metadata=_metadata(State())),
+        )
+    except Exception:
+        if not place.exists(table):  # no other process was faster
+            raise
 
 
-def paths(table: "DeltaTable") -> set[str]:
-    """Return the paths of the files of a table, relative to it."""
-    return set(table.get_add_actions(flatten=True).column("path").to_pylist())
+def read_head(place: LakePlace, version: int | datetime | None = None) -> Head:
+    """Return the latest version of `runs`, or that of a number or time.
 
-
-def read_versions(place: LakePlace, runs: "DeltaTable") -> dict[str, int]:
-    """Return the version of each table that belongs to a version of `runs`.
-
-    Raise StoreError if another program, or another version of tracehouse, wrote that version.
+    Raise StoreError if another program, or another version of tracehouse, wrote it.
     """
-    lines = place.text(RUNS, f"_delta_log/{runs.version():020}.json").splitlines()
-    entries: list[dict[str, dict[str, str]]] = list(map(json.loads, lines))
-    commit = next((entry["commitInfo"] for entry in entries if "commitInfo" in entry), {})
+    opened = place.open(RUNS, version)
+    commit = _commit_info(place, opened.version())
+    if isinstance(version, datetime) and float(commit["timestamp"]) > version.timestamp() * 1000:
+        raise StoreError(f"{place.url}: there was no store at that time")
     if WRITER not in commit:
         raise StoreError(f"{place.url}: {REWRITTEN}")
     if commit[WRITER] != lake_version():
@@ -123,32 +149,124 @@ def read_versions(place: LakePlace, runs: "DeltaTable") -> dict[str, int]:
             f"{place.url}: a version of tracehouse with other tables wrote this store; push to "
             "another URL"
         )
-    found: dict[str, int] = json.loads(commit[VERSIONS])
-    return found
+    state = json.loads(commit[STATE])
+    return Head(opened, State(state["versions"], frozenset(map(tuple, state["removed"]))))
 
 
-def _run_ids_in(place: LakePlace, files: Collection[str]) -> set[str]:
-    """Return the runs in files of `runs`."""
-    if not files:
-        return set()
-    with duckdb.connect() as connection:
-        place.register(connection)
-        rows = connection.execute(
-            "SELECT run_id FROM read_parquet($1, hive_partitioning = false)",
-            [[place.path(RUNS, file) for file in files]],
-        ).fetchall()
-    return {run_id for (run_id,) in rows}
+def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
+    """Commit what `change` makes of the latest version of `runs`.
+
+    It is called again if another process commits meanwhile. Raise StoreError if this happens too
+    often.
+    """
+    from deltalake import CommitProperties
+    from deltalake.exceptions import CommitFailedError
+
+    for attempt in range(ATTEMPTS):
+        head = read_head(place)
+        changed = change(head)
+        metadata = _metadata(changed.state)
+        try:
+            head.table.create_write_transaction(
+                _actions(changed.added, changed.dropped),
+                "append",
+                head.table.schema(),
+                partition_by=[DAY],
+                commit_properties=CommitProperties(custom_metadata=metadata, max_commit_retries=0),
+            )
+        except CommitFailedError:
+            # The commit may have succeeded, and only the answer was lost.
+            if _commit_info(place, head.table.version() + 1).get(CHANGE) == metadata[CHANGE]:
+                return
+            time.sleep(0.05 * attempt)
+            continue
+        return
+    raise StoreError(f"{place.url}: too many processes change runs at once; try again")
 
 
-def _added(part: Part, day: str) -> "AddAction":
-    from deltalake.transaction import AddAction
+def change_table(
+    place: LakePlace, table: str, added: Sequence[LakeFile], dropped: Sequence[LakeFile] = ()
+) -> int:
+    """Commit uploaded files to a table other than `runs`. Return a version that has them.
 
-    statistics = {
-        "numRecords": part.rows,
-        "minValues": {"run_id": min(part.run_ids)},
-        "maxValues": {"run_id": max(part.run_ids)},
-        "nullCount": {"run_id": 0},
-    }
-    return AddAction(
-        part.path, part.bytes, {DAY: day}, int(time.time() * 1000), True, json.dumps(statistics)
-    )
+    Raise StoreError if another process dropped one of the files `dropped` meanwhile.
+    """
+    from deltalake.exceptions import CommitFailedError
+
+    for attempt in range(ATTEMPTS):
+        opened = place.open(table)
+        files = {file.path for file in files_of(opened)}
+        if added and files >= {
+            file.path for file in added
+        }:  # the answer to the last attempt was lost
+            return int(opened.version())
+        if not files >= {file.path for file in dropped}:
+            raise StoreError(f"{place.url}: another process compacts {table}; try again")
+        try:
+            opened.create_write_transaction(
+                _actions(added, dropped), "append", opened.schema(), partition_by=[DAY]
+            )
+        except CommitFailedError:  # another process dropped files
+            time.sleep(0.05 * attempt)
+            continue
+        opened.update_incremental()
+        return int(opened.version())
+    raise StoreError(f"{place.url}: too many processes change {table} at once; try again")
+
+
+def files_of(table: "DeltaTable") -> list[LakeFile]:
+    """Return the files of an open table, in the order of their first runs."""
+    actions = table.get_add_actions(flatten=True)
+    if not len(actions):
+        return []
+    names = ("path", "size_bytes", "num_records", "min.run_id", "max.run_id")
+    known = [name for name in names if name in actions.schema.names]
+    if len(known) < len(names):
+        raise StoreError(f"{table.table_uri}: {REWRITTEN}")
+    columns = [actions.column(name).to_pylist() for name in names]
+    rows = zip(*columns, strict=True)
+    return sorted((LakeFile(*row) for row in rows), key=lambda file: (file.first, file.path))
+
+
+def today() -> str:
+    """Return the day in UTC, by which the files of a table are divided."""
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _commit_info(place: LakePlace, version: int) -> dict[str, str]:
+    """Return what the commit of a version of `runs` says of itself.
+
+    A vacuum commits, too. Then it is what the commit before says.
+    """
+    lines = place.text(RUNS, f"_delta_log/{version:020}.json").splitlines()
+    entries: list[dict[str, dict[str, str]]] = list(map(json.loads, lines))
+    commit = next((entry["commitInfo"] for entry in entries if "commitInfo" in entry), {})
+    if commit.get("operation") in VACUUM and version:
+        return _commit_info(place, version - 1)
+    return commit
+
+
+def _metadata(state: State) -> dict[str, str]:
+    return {WRITER: lake_version(), STATE: state.as_json(), CHANGE: uuid.uuid4().hex}
+
+
+def _actions(
+    added: Iterable[LakeFile], dropped: Iterable[LakeFile]
+) -> "list[AddAction | RemoveAction]":
+    from deltalake.transaction import AddAction, RemoveAction
+
+    now = int(time.time() * 1000)
+    actions: list[AddAction | RemoveAction] = [
+        RemoveAction(file.path, True, now, file.bytes, {DAY: file.day}) for file in dropped
+    ]
+    for file in added:
+        statistics = {
+            "numRecords": file.rows,
+            "minValues": {"run_id": file.first},
+            "maxValues": {"run_id": file.last},
+            "nullCount": {"run_id": 0},
+        }
+        actions.append(
+            AddAction(file.path, file.bytes, {DAY: file.day}, now, True, json.dumps(statistics))
+        )
+    return actions

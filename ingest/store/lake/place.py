@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,8 @@ from ingest.errors import StoreError
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+PROBE = "probe"
+REQUESTS = 8  # at a time
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
 # Parts of the messages of libraries, and their meanings. No path of a file contains them.
 REASONS = {
@@ -24,6 +28,7 @@ REASONS = {
     "<Code>NoSuchBucket": "no such bucket",
     "status code: 403": "access denied",
     "Access Denied": "access denied",
+    "No files found that match": "a file is gone; `ingest vacuum` may have deleted it",
     "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
 }
 
@@ -88,10 +93,17 @@ class LakePlace:
         with self.reported("read"):
             return bool(self.tables.is_deltatable(self.path(table), self.options))
 
-    def open(self, table: str, version: int | None = None) -> "DeltaTable":
-        """Open a table, at a version or the latest one. Raise StoreError if it cannot be read."""
+    def open(self, table: str, version: int | datetime | None = None) -> "DeltaTable":
+        """Open a table, at a version, a time or the latest one.
+
+        Raise StoreError if it cannot be read.
+        """
         with self.reported("read"):
-            return self.tables(self.path(table), version=version, storage_options=self.options)
+            if not isinstance(version, datetime):
+                return self.tables(self.path(table), version=version, storage_options=self.options)
+            opened = self.tables(self.path(table), storage_options=self.options)
+            opened.load_as_version(version)
+            return opened
 
     def text(self, table: str, file: str) -> str:
         """Return the content of a text file in the directory of a table."""
@@ -107,6 +119,21 @@ class LakePlace:
             else:
                 Path(target).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target)
+
+    def modified(self, table: str, file: str) -> datetime:
+        """Return the time when a file was written, by the clock of the storage."""
+        modified: datetime = self.filesystem.modified(self.path(table, file))
+        return modified
+
+    def now(self) -> datetime:
+        """Return the time by the clock of the storage."""
+        probe = f"{self.path(PROBE)}-{uuid.uuid4().hex}"
+        self.filesystem.pipe_file(probe, b"")
+        try:
+            now: datetime = self.filesystem.modified(probe)
+        finally:
+            self.filesystem.rm_file(probe)
+        return now
 
     def register(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a connection read the files of the lake."""

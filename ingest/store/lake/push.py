@@ -1,31 +1,20 @@
-"""Pushing runs of a store in a directory: a batch has a file for each table."""
+"""Pushing runs of a store in a directory to a lake."""
 
-import uuid
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import duckdb
-import pyarrow.parquet as pq
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.derived.index import index_path
 from ingest.store.files.faults import StoreWarning
-from ingest.store.files.leases import keeping_files
-from ingest.store.files.listing import ListedRun
-from ingest.store.lake.commits import Part, append, create, publish
-from ingest.store.lake.lake import Lake
-from ingest.store.lake.place import LakePlace
-from ingest.store.lake.schema import BATCH, DAY, INDEX, RUNS, kinds_of_tables, to_lake
-from ingest.store.place import url_of
+from ingest.store.files.leases import keeping_files, take_lease
+from ingest.store.files.manifest import read_manifest
+from ingest.store.lake.batch import WrittenRun, add_batch, batches
+from ingest.store.lake.compaction import compact_if_due
+from ingest.store.lake.lake import Lake, created
+from ingest.store.lake.rewriting import read_manifest as read_lake_manifest
+from ingest.store.run_ids import by_digits, likely
 from ingest.store.store import Store
-
-BATCH_RUNS = 100
-FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v1"  # which all engines read
 
 
 def push(
@@ -36,92 +25,53 @@ def push(
     Create the lake if there is none. If a run cannot be read, or if another version of tracehouse
     wrote it, raise StoreError, or with `skips` warn with StoreWarning and leave it out.
     """
-    place = LakePlace(url_of(url))
-    with place.reported("write"):
-        create(place)
-    new = sorted({*run_ids} - {*Lake(url).run_ids()})
-    for start in range(0, len(new), BATCH_RUNS):
-        with keeping_files(store.path):
-            store.refresh()
-            batch = list(_readable(store, new[start : start + BATCH_RUNS], skips))
-            if batch:
-                _push(place, store, batch)
-        yield [run.run_id for run in batch]
+    lake = created(url)
+    new = sorted({*run_ids} - {*lake.runs})
+    known = {file.path for file in lake.head.files}
+    _lease = take_lease(store.path)  # held until the end
+    with keeping_files(store.path):
+        store.refresh()
+        for batch in batches(_unknown(lake, _readable(store, new, skips))):
+            yield add_batch(lake.place, batch, _index(store), known)
+    compact_if_due(lake.place)
 
 
-def _readable(store: Store, run_ids: Sequence[str], skips: bool) -> Iterator[ListedRun]:
+def _unknown(lake: Lake, runs: Iterable[WrittenRun]) -> Iterator[WrittenRun]:
+    """Yield the runs whose files the lake does not have, under another name."""
+    digits = by_digits(lake.runs)
+    for run in runs:
+        for run_id in likely(digits, run.manifest.digest):
+            there = read_lake_manifest(lake.place, lake.head, run_id)
+            if there.checksums == run.manifest.checksums:
+                break
+        else:
+            yield run
+
+
+def _readable(store: Store, run_ids: Sequence[str], skips: bool) -> Iterator[WrittenRun]:
     for run_id in run_ids:
-        run = store.listed(run_id)
-        if fault := store.faults().get(run_id):
-            problem = fault.text
+        run = store.listing().runs.get(run_id)
+        if run is None:
+            problem = f"no such run in {store.path}"
+        elif run.fault:
+            problem = run.fault.text
         elif run.version != sql.schema_version():
             problem = "another version wrote it; run `ingest upgrade` first"
         else:
-            yield run
-            continue
+            directory = store.path / run.directory
+            manifest = read_manifest(directory)
+            if manifest:
+                yield WrittenRun(directory, run.tables, manifest)
+                continue
+            problem = "its manifest cannot be read"
         if not skips:
             raise StoreError(f"{run_id}: {problem}")
         warnings.warn(f"{run_id} is not pushed: {problem}", StoreWarning, stacklevel=3)
 
 
-def today() -> str:
-    """Return the day in UTC, by which the files of a table are divided."""
-    return f"{datetime.now(UTC):%Y-%m-%d}"
-
-
-def _push(place: LakePlace, store: Store, runs: Sequence[ListedRun]) -> None:
-    """Upload and commit the files of a batch, those of `runs` last."""
-    day = today()
-    name = uuid.uuid4().hex  # no other push writes the same files
-    versions = {}
-    with TemporaryDirectory() as work:
-        parts = dict(_written(Path(work), store, runs, name))
-        for table, part in parts.items():
-            uploaded = f"{DAY}={day}/{name}.parquet"
-            place.upload(Path(work) / part.path, table, uploaded)
-            parts[table] = replace(part, path=uploaded)
-        with place.reported("write"):
-            for table, part in parts.items():
-                if table != RUNS:
-                    versions[table] = append(place, table, day, part)
-            publish(place, day, parts[RUNS], versions)
-
-
-def _written(
-    work: Path, store: Store, runs: Sequence[ListedRun], batch: str
-) -> Iterator[tuple[str, Part]]:
-    """Write a file for each table in which a run has rows. Yield them by table."""
-    with duckdb.connect() as connection:
-        for table in kinds_of_tables():
-            ids = [run.run_id for run in runs if table == INDEX or table in run.tables]
-            if not ids:
-                continue
-            target = work / f"{table}.parquet"
-            connection.execute(
-                f"COPY (SELECT run_id, {sql.literal(batch)} AS {BATCH}, {to_lake(table)} "
-                f"FROM {_source(store, runs, table)}) "
-                f"TO {sql.literal(target)} ({FORMAT})"
-            )
-            rows = pq.read_metadata(target).num_rows
-            if table == INDEX and rows != len(runs):
-                raise StoreError(f"{store.path}: the index is incomplete; run `ingest check`")
-            yield table, Part(target.name, target.stat().st_size, rows, tuple(ids))
-
-
-def _source(store: Store, runs: Sequence[ListedRun], table: str) -> str:
-    """Return the rows of the runs in a table of the local store, sorted by run."""
-    if table == INDEX:
-        ids = ", ".join(sql.literal(run.run_id) for run in runs)
-        index = index_path(store.path, store.listing())
-        if not index.exists():
-            raise StoreError(f"{store.path}: the index is incomplete; run `ingest check`")
-        return f"(FROM read_parquet({sql.literal(index)}) WHERE run_id IN ({ids}) ORDER BY run_id)"
-    files = [
-        sql.literal(f"{store.path}/{run.directory}/{table}.parquet")
-        for run in runs
-        if table in run.tables
-    ]
-    return (
-        f"read_parquet([{', '.join(files)}], hive_partitioning = true, "
-        "hive_types = {'run_id': VARCHAR})"
-    )
+def _index(store: Store) -> str:
+    """Return a SQL relation: the rows of the store's index."""
+    index = index_path(store.path, store.listing())
+    if not index.exists():
+        raise StoreError(f"{store.path}: the index is incomplete; run `ingest check`")
+    return f"read_parquet({sql.literal(index)})"

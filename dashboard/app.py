@@ -75,7 +75,7 @@ def notice(address: str, port: int) -> str:
     at = "any address of this machine" if address in EVERYWHERE else address
     return (
         "tracehouse: the network can reach this server, and it has no password: anyone who can "
-        f"reach port {port} at {at} can read all runs in {data.path().absolute()}, also with SQL; "
+        f"reach port {port} at {at} can read all runs in {data.absolute_place()}, also with SQL; "
         "labels cannot be edited"
     )
 

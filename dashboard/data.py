@@ -1,4 +1,4 @@
-"""Access to the store: its path, its connection, and cached query results."""
+"""Access to the store: its place, its connection, and cached query results."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,9 +22,14 @@ LATEST_FIRST = f"coalesce(started_at, ingested_at) DESC, {NEWEST_FIRST}"
 T = TypeVar("T")
 
 
-def path() -> Path:
-    """Return the path of the store."""
+def place() -> str:
+    """Return the place of the store, as the user gave it: a directory or a URL."""
     return options.store()
+
+
+def absolute_place() -> str:
+    """Return the absolute path of the store, or its URL."""
+    return place() if server.is_url(place()) else str(Path(place()).absolute())
 
 
 def run_to_open() -> str | None:
@@ -40,19 +45,19 @@ def run_to_open() -> str | None:
 
 
 @st.cache_resource(show_spinner=False)
-def _store(store: str) -> ingest.Store:
-    return ingest.Store(store)
+def _store(store: str) -> server.AnyStore:
+    return server.opened(store)
 
 
 def _connection(store: str) -> Any:
-    return _connection_of(store, _store(store).catalog_file.digest)
+    return _connection_of(store, _store(store).connection_state)
 
 
 def _sandbox(store: str) -> server.Sandbox:
-    return _sandbox_of(store, _store(store).catalog_file.digest)
+    return _sandbox_of(store, _store(store).connection_state)
 
 
-# The views of a connection read the versions of tables that were in the store when it was opened.
+# A connection does not see every change of the store (`connection_state`).
 @st.cache_resource(show_spinner=False, max_entries=2)
 def _connection_of(store: str, catalog: str) -> Any:
     return ingest.connect(store)
@@ -81,7 +86,7 @@ def refresh() -> list[str]:
     Raise ingest.IngestError if there is no store.
     """
     try:
-        store = _store(str(path()))
+        store = _store(place())
         store.refresh()
     except Exception:
         _stop_if_gone()
@@ -93,18 +98,18 @@ def refresh() -> list[str]:
 
 def faults() -> list[str]:
     """Return a line of text for each run that cannot be read."""
-    return server.fault_lines(_store(str(path())).faults())
+    return server.fault_lines(_store(place()).faults())
 
 
 def is_left_out(run: str) -> bool:
     """Return whether a run is in the store but cannot be read."""
-    return run in _store(str(path())).faults()
+    return run in _store(place()).faults()
 
 
 def rows(query: Query) -> pd.DataFrame:
     """Return the rows of a query. They are cached until the store changes."""
     state = str(st.session_state["store_state"])
-    return _or_stop(lambda: _cached(str(path()), state, query.text, query.parameters))
+    return _or_stop(lambda: _cached(place(), state, query.text, query.parameters))
 
 
 def rows_of_call(query: Query, macro: str, arguments: tuple[Scalar, ...]) -> pd.DataFrame:
@@ -113,8 +118,8 @@ def rows_of_call(query: Query, macro: str, arguments: tuple[Scalar, ...]) -> pd.
     All rows of the call are cached. A temporary macro of the same name returns them to the query.
     """
     state = str(st.session_state["store_state"])
-    cached = _or_stop(lambda: _macro_rows(str(path()), state, macro, arguments))
-    with _connection(str(path())).cursor() as cursor:
+    cached = _or_stop(lambda: _macro_rows(place(), state, macro, arguments))
+    with _connection(place()).cursor() as cursor:
         cursor.register("cached", cached)
         parameters = ", ".join(f"unused_{index}" for index in range(len(arguments)))
         cursor.execute(f"CREATE TEMP MACRO {macro}({parameters}) AS TABLE FROM cached")
@@ -137,7 +142,7 @@ def runs_of(selector: str) -> list[str]:
     Raise ingest.IngestError if it names no run.
     """
     state = str(st.session_state["store_state"])
-    return _or_stop(lambda: _runs_of(str(path()), state, selector))
+    return _or_stop(lambda: _runs_of(place(), state, selector))
 
 
 @st.cache_data(show_spinner=False, max_entries=100)
@@ -149,7 +154,7 @@ def _runs_of(store: str, state: str, selector: str) -> list[str]:
 def sweep(tag: str) -> pd.DataFrame:
     """Return `ingest.sweep_rows` for a sweep. Cached until the store changes."""
     state = str(st.session_state["store_state"])
-    return _or_stop(lambda: _sweep(str(path()), state, tag))
+    return _or_stop(lambda: _sweep(place(), state, tag))
 
 
 @st.cache_data(show_spinner=False, max_entries=40)
@@ -166,7 +171,7 @@ def compared(
     Raise ingest.IngestError if a side has nothing to compare.
     """
     state = str(st.session_state["store_state"])
-    return _or_stop(lambda: _compared(str(path()), state, tuple(base), tuple(other), rank, names))
+    return _or_stop(lambda: _compared(place(), state, tuple(base), tuple(other), rank, names))
 
 
 @st.cache_data(show_spinner=False, max_entries=40)
@@ -193,9 +198,9 @@ def _or_stop(read: Callable[[], T]) -> T:
 
 def _stop_if_gone() -> None:
     """Stop the page with a message if the store's files no longer exist."""
-    if not path().joinpath("runs").is_dir():
+    if not server.is_url(place()) and not Path(place(), "runs").is_dir():
         st.error(
-            f"The store `{path()}` is gone: it was moved or removed. "
+            f"The store `{place()}` is gone: it was moved or removed. "
             "Put it back and reload this page, or start the dashboard with another store.",
             icon=":material/folder_off:",
         )
@@ -204,7 +209,7 @@ def _stop_if_gone() -> None:
 
 def later(query: Query) -> Any:
     """Return a function without arguments that fetches the rows, for downloads."""
-    return partial(_fetch, str(path()), query.text, query.parameters)
+    return partial(_fetch, place(), query.text, query.parameters)
 
 
 def why_read_only() -> str | None:
@@ -225,16 +230,16 @@ def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
     if reason := why_read_only():
         raise ingest.IngestError(reason)
     for run in runs:
-        ingest.edit(_store(str(path())), run, changes)
+        ingest.edit(_store(place()), run, changes)
 
 
 def trace(parameters: QueryParams) -> server.ShownTrace:
     """Return the trace that a request selects. Raise ingest.IngestError if there is none."""
-    store = _store(str(path()))
+    store = _store(place())
     store.refresh()
-    return server.trace_of(store, _connection(str(path())).cursor(), parameters)
+    return server.trace_of(store, _connection(place()).cursor(), parameters)
 
 
 def sandbox() -> server.Sandbox:
     """Return the read-only sandbox, which runs queries that users write."""
-    return _sandbox(str(path()))
+    return _sandbox(place())

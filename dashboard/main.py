@@ -157,7 +157,9 @@ def main() -> None:
         run_ids = data.refresh()
     except ingest.IngestError as error:
         st.error(f"Cannot open the store: {error}", icon=":material/error:")
-        st.markdown("To open another store, run `streamlit run dashboard/app.py -- --store DIR`.")
+        st.markdown(
+            "To open another store, run `streamlit run dashboard/app.py -- --store DIR|URL`."
+        )
         return
     if page is home:
         parameters = {key: st.query_params.get_all(key) for key in st.query_params}
@@ -173,7 +175,7 @@ def main() -> None:
     with st.sidebar:
         st.session_state["runs"] = run_picker.pick_runs(run_ids, is_new_page)
         runs_in = "1 run" if len(run_ids) == 1 else f"{len(run_ids):,} runs"
-        st.caption(f"{runs_in} in `{data.path()}`")
+        st.caption(f"{runs_in} in `{data.place()}`")
     for line in data.faults():
         st.warning(line, icon=":material/heart_broken:")
     run_picker.warn_about_unknown()
@@ -192,7 +194,7 @@ def nothing_yet() -> None:
     """Explain how to add a run to an empty store."""
     st.title("No runs yet")
     st.markdown("Add a directory of profiler output or a single trace, then reload this page:")
-    st.code(f"ingest add run_dir/ --store {data.path()}", language="bash")
+    st.code(f"ingest add run_dir/ --store {data.place()}", language="bash")
     st.markdown("To try it out, record such a directory with `capture flux --tiny --out run_dir`.")
 
 

@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from functools import cache
-from pathlib import Path
 from typing import NoReturn
 
 import ingest
@@ -15,7 +14,7 @@ READ_ONLY = "TRACEHOUSE_READ_ONLY"
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ingest.IngestError(
-            f"{message}; options after `--` are --store DIR, --run NAME and --read-only"
+            f"{message}; options after `--` are --store DIR|URL, --run NAME and --read-only"
         )
 
 
@@ -25,19 +24,12 @@ def check() -> None:
     Pages ignore unknown options: the arguments may be those of another program that serves them.
     """
     _parser().parse_args(sys.argv[1:])
-    store()
     is_read_only()
 
 
-def store() -> Path:
-    """Return the path of the store: the option `--store DIR`, or ingest's default.
-
-    Raise IngestError if it is a URL.
-    """
-    place = str(_known(*sys.argv[1:]).store or ingest.default_store())
-    if "://" in place:
-        raise ingest.IngestError(f"{place}: the dashboard shows only a store in a directory")
-    return Path(place)
+def store() -> str:
+    """Return the place of the store: the option `--store DIR|URL`, or ingest's default."""
+    return str(_known(*sys.argv[1:]).store or ingest.default_store())
 
 
 def run() -> str | None:

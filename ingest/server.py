@@ -11,10 +11,13 @@ from ingest.reports import Query, Scalar, Section, Value, call, select
 from ingest.reports.device_memory import DeviceMemory, devices_of
 from ingest.sandbox import Result, Sandbox
 from ingest.sql import Part, column_meanings, column_unit, parts, start_here, tables
+from ingest.store.connection import AnyStore, opened
 from ingest.store.files.faults import fault_lines
+from ingest.store.place import is_url
 
 __all__ = [
     "AddedHeaders",
+    "AnyStore",
     "DeviceMemory",
     "Part",
     "Query",
@@ -30,7 +33,9 @@ __all__ = [
     "column_unit",
     "devices_of",
     "fault_lines",
+    "is_url",
     "names",
+    "opened",
     "parts",
     "reports",
     "select",

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from tests.builders.events import Event
 from tests.helpers.chromium import launched
 from tests.helpers.command import Command
 from tests.helpers.kept_directories import KeptDirectories
-from tests.helpers.recorded import add_recordings
+from tests.helpers.recorded import add_recordings, copy_small_runs, push_small_runs
 from tests.helpers.reporting import Report, known_seconds
 from tests.helpers.samples import Samples
 from tests.helpers.stores import emptied, locked
@@ -143,6 +144,35 @@ def recorded_store(shared: Path) -> Path:
             add_recordings(ingest.Store(path), shared / "recorded_files")
             done.touch()
     return path
+
+
+@pytest.fixture(scope="session")
+def small(shared: Path, recorded_store: Path) -> ingest.Store:
+    """A store of five small runs. Tests share it and must not change it."""
+    path, done = shared / "small", shared / "small.done"
+    with locked(shared / "small.lock"):
+        if not done.exists():
+            copy_small_runs(recorded_store, path, shared)
+            done.touch()
+    return ingest.Store(path)
+
+
+@pytest.fixture(scope="session")
+def small_lake(shared: Path, small: ingest.Store) -> Path:
+    """The directory of a lake with a batch for each of three of these runs. Tests copy it."""
+    path, done = shared / "small_lake", shared / "small_lake.done"
+    with locked(shared / "small_lake.lock"):
+        if not done.exists():
+            push_small_runs(small, f"file://{path}")
+            done.touch()
+    return path
+
+
+@pytest.fixture
+def own_lake(tmp_path: Path, small_lake: Path) -> str:
+    """The URL of a copy of that lake, for exclusive use by the test."""
+    shutil.copytree(small_lake, tmp_path / "lake")
+    return f"file://{tmp_path}/lake"
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ def pick(view: View) -> Pair | None:
     runs = [str(run) for run in data.rows(listed)["run_id"]]
     if len(runs) < 2:
         st.info("The store has fewer than two runs. Add another run to compare.")
-        st.code(f"ingest add other_run/ --store {data.path()}", language="bash")
+        st.code(f"ingest add other_run/ --store {data.place()}", language="bash")
         return None
     choices = [*runs, *run_groups.offered()]
     choices += _other_choices(choices)

@@ -38,7 +38,7 @@ def page(view: View) -> None:
         st.info("This store has no sweep. This command records one:", icon=":material/tune:")
         st.code(
             "capture sweep flux --tiny --try eager,default,regional --sizes 64,128 "
-            f"--store {data.path()}",
+            f"--store {data.place()}",
             language="bash",
         )
         return

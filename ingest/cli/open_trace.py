@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ingest.cli.terminal import StoreOption, open_directory, results
+from ingest.cli.terminal import StoreOption, open_store, results
 from ingest.errors import OutputError, ProfileError
 from ingest.temporary import temporary_directory
 
@@ -41,7 +41,7 @@ def open_trace(
     from ingest.perfetto.guard import SiteGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
-    from ingest.store.connection import connect
+    from ingest.store.connection import AnyStore, connect
     from ingest.store.store import Store
 
     with ExitStack() as stack:
@@ -63,10 +63,11 @@ def open_trace(
         else:
             if file.is_file():
                 directory = stack.enter_context(temporary_directory())
-                opened = Store(directory)
-                run_id = opened.add(file).run_id
+                temporary = Store(directory)
+                run_id = temporary.add(file).run_id
+                opened: AnyStore = temporary
             else:
-                opened = open_directory(store)
+                opened = open_store(store)
                 run_id = opened.find(file_or_run)
             connection = connect(opened)
             query.append(("run", run_id))

@@ -7,11 +7,12 @@ from ingest.errors import QueryError
 from ingest.export.chrome import ChromeTrace, chrome_trace
 from ingest.export.stretches import EVER, intervals_of, steps_of_two
 from ingest.perfetto.server import ShownTrace
-from ingest.store.connection import read
-from ingest.store.store import Store
+from ingest.store.connection import AnyStore, read
 
 
-def trace_of(store: Store, connection: duckdb.DuckDBPyConnection, query: QueryParams) -> ShownTrace:
+def trace_of(
+    store: AnyStore, connection: duckdb.DuckDBPyConnection, query: QueryParams
+) -> ShownTrace:
     """Return the trace that a URL's query selects, as `ingest export --chrome` writes it.
 
     Parameters are `run`, `rank` (repeatable), and either `step` or `from` and `to` in Unix ns. With

@@ -14,7 +14,6 @@ import sys
 import threading
 import traceback
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any
 
 import duckdb
@@ -25,9 +24,8 @@ from ingest.errors import StoreError
 from ingest.sandbox.checks import checked
 from ingest.sandbox.worker import OUT_OF_MEMORY
 from ingest.sandbox.writer import for_arrow
-from ingest.store.connection import create_views, read_statement
+from ingest.store.connection import create_views, open_place, read_statement
 from ingest.store.reading.private import private_directory
-from ingest.store.store import existing
 
 SETTINGS = (
     "SET enable_external_access = false",
@@ -54,7 +52,7 @@ def main(store: str, memory: str, rows: str, size: str) -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep other output out of the answers
     try:
-        connection = _connect(Path(store), int(memory))
+        connection = _connect(store, int(memory))
     except (duckdb.Error, StoreError) as error:
         _send(answers, {"error": f"The store cannot be read: {error}"})
         return
@@ -72,14 +70,15 @@ def main(store: str, memory: str, rows: str, size: str) -> None:
             os._exit(1)
 
 
-def _connect(store: Path, memory: int) -> duckdb.DuckDBPyConnection:
+def _connect(place: str, memory: int) -> duckdb.DuckDBPyConnection:
     threads = min(os.cpu_count() or 1, MAX_THREADS)
     connection = duckdb.connect(
         config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
     )
-    readable = [f"{directory}/" for directory in (store, private_directory())]
+    store = open_place(place)
+    readable = [f"{path}/" for path in (place.removeprefix("file://"), private_directory())]
     connection.execute(f"SET allowed_directories = {sql.literal(readable)}")
-    create_views(connection, existing(store))
+    create_views(connection, store)
     for setting in SETTINGS:
         connection.execute(setting)
     return connection

@@ -9,8 +9,8 @@ from pathlib import Path
 from ingest.errors import QueryError
 from ingest.sandbox.result import Result, narrow
 from ingest.sandbox.worker import Worker
+from ingest.store.connection import opened
 from ingest.store.place import default_store
-from ingest.store.store import Store
 
 
 class Sandbox:
@@ -37,7 +37,7 @@ class Sandbox:
         self.seconds = seconds
         self.rows = rows
         self.size = size
-        self._process = (Store(store or default_store()).path, memory, rows, size)
+        self._process = (str(opened(store or default_store()).path), memory, rows, size)
         self._idle: list[Worker] = []
         self._slots = threading.BoundedSemaphore(processes)
         weakref.finalize(self, _end_all, self._idle)

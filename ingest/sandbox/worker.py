@@ -2,22 +2,25 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from ingest.errors import QueryError
+from ingest.store.place import is_url
 
 OUT_OF_MEMORY = 3  # exit code of the process
 
 START_SECONDS = 60.0  # time for a process to start on a loaded machine
 # The environment variables that the process gets. Others may hold secrets.
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
+# Those that access to a store at a URL may need. Queries cannot read variables.
+CREDENTIAL = re.compile("AWS_|HOME$")
 # Arrow's default pool reserves memory that would count towards the limit.
 POOL = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 
@@ -25,12 +28,13 @@ POOL = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 class Worker:
     """A process with a store open. It serves one thread at a time."""
 
-    def __init__(self, store: Path, memory: int, rows: int, size: int) -> None:
+    def __init__(self, store: str, memory: int, rows: int, size: int) -> None:
         limits = map(str, (memory, rows, size))
-        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        kept = [*KEPT, *(name for name in os.environ if is_url(store) and CREDENTIAL.match(name))]
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
         # multiprocessing would run the caller's main module, a Streamlit app, once more.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "ingest.sandbox.child", str(store), *limits],
+            [sys.executable, "-P", "-m", "ingest.sandbox.child", store, *limits],
             env={**environment, **POOL, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

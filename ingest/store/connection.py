@@ -53,6 +53,14 @@ def open_place(place: str | Path, as_of: datetime | None = None) -> AnyStore:
     return existing(place)
 
 
+def opened(place: str | Path) -> AnyStore:
+    """Open the store at a place. A directory that does not exist is created.
+
+    Raise StoreError if it cannot be opened or created.
+    """
+    return Lake(str(place)) if is_url(place) else Store(place)
+
+
 def create_place(place: str | Path) -> AnyStore:
     """Open the store at a place to add to it. It is created if it does not exist."""
     return created(str(place)) if is_url(place) else Store(place)
@@ -66,18 +74,14 @@ def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnec
     about runs that are left out because they are damaged or old. Raise StoreError if the store
     cannot be opened or created.
     """
-    opened = store or default_store()
-    if isinstance(opened, str | Path):
-        opened = Lake(str(opened)) if is_url(opened) else Store(opened)
+    store = store or default_store()
+    if isinstance(store, str | Path):
+        store = opened(store)
     # DuckDB creates this directory only if it needs it.
     spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"
     connection = duckdb.connect(config={"temp_directory": str(spill)})
-    if isinstance(opened, Lake):
-        connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
-        opened.create_views(connection)
-        return connection
-    create_views(connection, opened)
-    for line in fault_lines(opened.faults()):
+    create_views(connection, store)
+    for line in fault_lines(store.faults()):
         warnings.warn(line, StoreWarning, stacklevel=2)
     return connection
 
@@ -175,7 +179,7 @@ def _index_mended(path: str) -> bool:
     return True
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
+def create_views(connection: duckdb.DuckDBPyConnection, store: AnyStore) -> None:
     """Create all tables, views and macros of the store, with comments, in an in-memory connection.
 
     Also disable the optimizer `UNSOUND`. The definitions are copied from the catalog file if that
@@ -183,6 +187,9 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: Store) -> None:
     copy one, it opens none.
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
+    if isinstance(store, Lake):
+        store.create_views(connection)
+        return
     files = VisibleFiles(store.path, store.catalog.versions)
     if store.catalog_file.ensure() and (
         _copied(connection, store) or (store.catalog_file.write() and _copied(connection, store))

@@ -129,6 +129,11 @@ class Store:
         """A digest that changes whenever a run is added, removed or changed."""
         return sql.digest(f"{run.directory} {run.content} {run.fault}" for run in self._runs())
 
+    @property
+    def connection_state(self) -> str:
+        """A digest that changes whenever open connections can no longer see all runs."""
+        return self.catalog_file.digest
+
     def run_ids(self) -> list[str]:
         """Return the ids of all runs, sorted, including those that cannot be read."""
         return list(self._now().runs)

@@ -2,11 +2,14 @@
 
 import json
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
 import ingest
+from ingest.store.lake.push import push
 from tests.builders.device import training
+from tests.builders.events import op
 from tests.builders.megengine import GPU, OTHER_GPU, THREAD, Opr, chunk, profile, variable
 from tests.builders.snapshots import MIB, stack
 from tests.builders.snapshots import snapshot as snapshot_of
@@ -29,6 +32,23 @@ def add_recordings(store: ingest.Store, directory: Path) -> None:
     names = (EAGER, COMPILED, TWO_RANKS, DEVICE, SNAPSHOT, NETWORK)
     for name, file in zip(names, (*recorded, device, snapshot, network), strict=True):
         store.add(file, ingest.AddOptions(name=name))
+
+
+def copy_small_runs(recorded: Path, path: Path, directory: Path) -> None:
+    """Copy the store `recorded` without its large runs, and add two traces in `directory`."""
+    shutil.copytree(recorded, path, symlinks=True)
+    store = ingest.Store(path)
+    store.remove(*map(store.find, (EAGER, COMPILED, TWO_RANKS)))
+    for name in ("first", "second"):
+        trace = directory / f"{name}.json"
+        trace.write_text(json.dumps({"traceEvents": [op(name, 0, 10)]}))
+        store.add(trace)
+
+
+def push_small_runs(store: ingest.Store, url: str) -> None:
+    """Push three runs of the store, each as a batch."""
+    for name in (DEVICE, NETWORK, SNAPSHOT):
+        list(push(store, url, [store.find(name)]))
 
 
 def _snapshot() -> dict[str, Any]:

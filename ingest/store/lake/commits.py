@@ -21,6 +21,10 @@ WRITER = "tracehouse_tables"  # the version of the tables
 STATE = "tracehouse_state"
 CHANGE = "tracehouse_change"  # a unique name of the commit
 VACUUM = ("VACUUM START", "VACUUM END")
+CONFIGURATION: dict[str, str | None] = {
+    "delta.logRetentionDuration": "interval 3650 days",
+    "delta.checkpointInterval": "10",  # to open a table, few commits are read
+}
 ATTEMPTS = 30
 MERGED = "merged-"  # the beginning of the name of a file with the rows of several batches
 REWRITTEN = "another program rewrote its tables, so it is unknown which runs are whole"
@@ -94,6 +98,10 @@ class Head:
         """The files of `runs`."""
         return files_of(self.table)
 
+    def has_successor(self, place: LakePlace) -> bool:
+        """Return whether there is a later version."""
+        return place.has(RUNS, _log(self.table.version() + 1))
+
 
 @dataclass(frozen=True)
 class Change:
@@ -125,7 +133,7 @@ def _create(place: LakePlace, table: str) -> None:
             Schema.from_arrow(arrow_schema(table)),
             partition_by=[DAY],
             storage_options=place.options,
-            configuration={"delta.logRetentionDuration": "interval 3650 days"},
+            configuration=CONFIGURATION,
             commit_properties=CommitProperties(custom_metadata=_metadata(State())),
         )
     except Exception:
@@ -185,16 +193,22 @@ def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
 
 
 def change_table(
-    place: LakePlace, table: str, added: Sequence[LakeFile], dropped: Sequence[LakeFile] = ()
+    place: LakePlace,
+    table: str,
+    added: Sequence[LakeFile],
+    dropped: Sequence[LakeFile] = (),
+    opened: "DeltaTable | None" = None,
 ) -> int:
     """Commit uploaded files to a table other than `runs`. Return a version that has them.
 
-    Raise StoreError if another process dropped one of the files `dropped` meanwhile.
+    `opened` is the table, if it is open. Raise StoreError if another process dropped one of the
+    files `dropped` meanwhile.
     """
     from deltalake.exceptions import CommitFailedError
 
     for attempt in range(ATTEMPTS):
-        opened = place.open(table)
+        if not opened or attempt:
+            opened = place.open(table)
         files = {file.path for file in files_of(opened)}
         if added and files >= {
             file.path for file in added
@@ -228,6 +242,11 @@ def files_of(table: "DeltaTable") -> list[LakeFile]:
     return sorted((LakeFile(*row) for row in rows), key=lambda file: (file.first, file.path))
 
 
+def known(place: LakePlace, table: str, files: Iterable[LakeFile]) -> list[str]:
+    """Return the paths of files of a table for a connection (`LakePlace.known`)."""
+    return place.known(table, {file.path: file.bytes for file in files})
+
+
 def today() -> str:
     """Return the day in UTC, by which the files of a table are divided."""
     return f"{datetime.now(UTC):%Y-%m-%d}"
@@ -238,12 +257,17 @@ def _commit_info(place: LakePlace, version: int) -> dict[str, str]:
 
     A vacuum commits, too. Then it is what the commit before says.
     """
-    lines = place.text(RUNS, f"_delta_log/{version:020}.json").splitlines()
+    lines = place.text(RUNS, _log(version)).splitlines()
     entries: list[dict[str, dict[str, str]]] = list(map(json.loads, lines))
     commit = next((entry["commitInfo"] for entry in entries if "commitInfo" in entry), {})
     if commit.get("operation") in VACUUM and version:
         return _commit_info(place, version - 1)
     return commit
+
+
+def _log(version: int) -> str:
+    """Return the path of the file of a commit, in the table."""
+    return f"_delta_log/{version:020}.json"
 
 
 def _metadata(state: State) -> dict[str, str]:

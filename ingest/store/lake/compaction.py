@@ -30,11 +30,12 @@ from ingest.store.lake.commits import (
     change_runs,
     change_table,
     files_of,
+    known,
     read_head,
 )
-from ingest.store.lake.lake import runs_of
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, kinds_of_tables
+from ingest.store.lake.snapshot import Snapshot
 from ingest.store.lake.uploads import uploaded, write
 
 TARGET_BYTES = 128 << 20  # of a merged file
@@ -67,15 +68,16 @@ def compact(place: LakePlace) -> Iterator[Compacted]:
     Other processes may read and change the lake. Raise StoreError if another process compacts it.
     """
     with place.reported("write"):
-        head = read_head(place)
-        batches = {run.batch for run in runs_of(place, head).values()}
-        batches |= {batch for batch, _ in head.state.removed}
+        snapshot = Snapshot(place)
+        head = snapshot.head
+        batches = snapshot.batches | {batch for batch, _ in head.state.removed}
         versions = {}
         for table in sorted(kinds_of_tables().keys() - {RUNS}):
-            files = files_of(place.open(table))
+            opened = place.open(table)
+            files = files_of(opened)
             added, dropped = _merged(place, table, files, batches, head.state.removed)
             if dropped:
-                versions[table] = change_table(place, table, added, dropped)
+                versions[table] = change_table(place, table, added, dropped, opened)
                 yield _compacted(table, files, added, dropped)
         of_runs: list[Compacted] = []  # one for each attempt
 
@@ -136,7 +138,7 @@ def _merge(
     removed: Collection[tuple[str, str]],
 ) -> list[LakeFile]:
     """Write the rows of files of a day to files of about `TARGET_BYTES`, and upload these."""
-    paths = [place.path(table, file.path) for file in files]
+    paths = known(place, table, files)
     parts = -(-sum(file.bytes for file in files) // TARGET_BYTES)
     left_out = [f"{batch}/{run_id}" for batch, run_id in removed]
     found = []
@@ -162,6 +164,8 @@ def _bounds(
     connection: duckdb.DuckDBPyConnection, paths: Sequence[str], parts: int
 ) -> list[str | None]:
     """Return the first run of each of `parts` equal parts of the rows in files, and None."""
+    if parts == 1:
+        return ["", None]
     rows = connection.execute(
         "SELECT min(run_id) FROM ("
         "SELECT run_id, ($2 * (sum(count(*)) OVER (ORDER BY run_id) - 1) // sum(count(*)) OVER ()) "
@@ -180,13 +184,10 @@ def _with_rows_of(
 ) -> set[str]:
     """Return the paths of the files that have rows of removed runs."""
     batches, run_ids = {batch for batch, _ in removed}, {run_id for _, run_id in removed}
-    paths = {
-        place.path(table, file.path): file.path
-        for file in files
-        if file.may_have(run_ids) and file.is_of(batches)
-    }
-    if not paths:
+    likely = [file for file in files if file.may_have(run_ids) and file.is_of(batches)]
+    if not likely:
         return set()
+    paths = dict(zip(known(place, table, likely), likely, strict=True))
     with duckdb.connect() as connection:
         place.register(connection)
         rows = connection.execute(
@@ -194,7 +195,7 @@ def _with_rows_of(
             f"filename = 'of_file') WHERE list_contains($2::VARCHAR[], {BATCH} || '/' || run_id)",
             [[*paths], [f"{batch}/{run_id}" for batch, run_id in removed]],
         ).fetchall()
-    return {paths[path] for (path,) in rows}
+    return {paths[path].path for (path,) in rows}
 
 
 def _expired(place: LakePlace, table: str, files: Sequence[LakeFile]) -> list[LakeFile]:

@@ -4,10 +4,10 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PROBE = "probe"
 REQUESTS = 8  # at a time
+WRITTEN = datetime.fromtimestamp(0, UTC)  # of all files, because they never change
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
 # Parts of the messages of libraries, and their meanings. No path of a file contains them.
 REASONS = {
@@ -28,6 +29,7 @@ REASONS = {
     "<Code>NoSuchBucket": "no such bucket",
     "status code: 403": "access denied",
     "Access Denied": "access denied",
+    "NoSuchKey": "a file is gone; `ingest vacuum` may have deleted it",
     "No files found that match": "a file is gone; `ingest vacuum` may have deleted it",
     "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
 }
@@ -96,19 +98,23 @@ class LakePlace:
     def open(self, table: str, version: int | datetime | None = None) -> "DeltaTable":
         """Open a table, at a version, a time or the latest one.
 
-        Raise StoreError if it cannot be read.
+        Raise StoreError if it cannot be read, or does not exist.
         """
+        number = version if isinstance(version, int) else None
         with self.reported("read"):
-            if not isinstance(version, datetime):
-                return self.tables(self.path(table), version=version, storage_options=self.options)
-            opened = self.tables(self.path(table), storage_options=self.options)
-            opened.load_as_version(version)
+            opened = self.tables(self.path(table), version=number, storage_options=self.options)
+            if isinstance(version, datetime):
+                opened.load_as_version(version)
             return opened
 
     def text(self, table: str, file: str) -> str:
         """Return the content of a text file in the directory of a table."""
         with self.reported("read"):
             return str(self.filesystem.read_text(self.path(table, file), encoding="utf-8"))
+
+    def has(self, table: str, file: str) -> bool:
+        """Return whether there is a file in the directory of a table."""
+        return bool(self.filesystem.exists(self.path(table, file)))
 
     def upload(self, file: Path, table: str, name: str) -> None:
         """Copy a local file into the directory of a table, as a new file."""
@@ -136,9 +142,36 @@ class LakePlace:
         return now
 
     def register(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let a connection read the files of the lake."""
+        """Let a connection read the files whose paths `known` returned."""
         if self.is_remote:
-            connection.register_filesystem(self.filesystem)
+            connection.register_filesystem(self._reader)
+
+    def known(self, table: str, sizes: Mapping[str, int]) -> list[str]:
+        """Return the paths of files of a table that a connection will read.
+
+        `sizes` maps the files to their sizes in bytes. So DuckDB, which asks for the size of each
+        file ten times, sends no request for it.
+        """
+        if self.is_remote:
+            for file, size in sizes.items():
+                path = self.path(table, file).removeprefix("s3://")
+                entry = {"name": path, "size": size, "type": "file", "LastModified": WRITTEN}
+                self._listed.setdefault(path.rpartition("/")[0], {})[path] = entry
+            for directory, entries in self._listed.items():
+                self._reader.dircache[directory] = list(entries.values())
+        return [self.path(table, file) for file in sizes]
+
+    @cached_property
+    def _reader(self) -> Any:
+        """The file system of connections."""
+        import fsspec
+
+        return fsspec.filesystem("s3", skip_instance_cache=True)
+
+    @cached_property
+    def _listed(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """What `known` was told, by directory and file."""
+        return {}
 
     @contextmanager
     def reported(self, doing: str) -> Iterator[None]:
@@ -148,6 +181,8 @@ class LakePlace:
         except StoreError:
             raise
         except Exception as error:  # libraries for object storage have errors of their own
+            if type(error).__name__ == "TableNotFoundError":
+                raise StoreError(f"{self.url}: no such store; `ingest push` creates one") from None
             raise StoreError(f"{self.url}: cannot {doing} the store: {reason(error)}") from error
 
 

@@ -10,7 +10,7 @@ import duckdb
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.files.manifest import Manifest, parse_manifest
-from ingest.store.lake.commits import Change, Head, LakeFile, State
+from ingest.store.lake.commits import Change, Head, LakeFile, State, known
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, MANIFEST, RUNS
 from ingest.store.lake.uploads import uploaded, write
@@ -35,9 +35,10 @@ def runs_in(
     place: LakePlace, files: Collection[LakeFile], run_ids: Collection[str]
 ) -> list[tuple[str, str, str]]:
     """Return the file, batch and id of those of the runs that are in files of `runs`."""
-    paths = {place.path(RUNS, file.path): file.path for file in files if file.may_have(run_ids)}
-    if not paths:
+    likely = [file for file in files if file.may_have(run_ids)]
+    if not likely:
         return []
+    paths = dict(zip(known(place, RUNS, likely), likely, strict=True))
     with duckdb.connect() as connection:
         place.register(connection)
         rows = connection.execute(
@@ -45,12 +46,12 @@ def runs_in(
             "filename = true) WHERE run_id IN (SELECT unnest($2::VARCHAR[])) ORDER BY run_id",
             [[*paths], [*run_ids]],
         ).fetchall()
-    return [(paths[file], batch, run_id) for file, batch, run_id in rows]
+    return [(paths[file].path, batch, run_id) for file, batch, run_id in rows]
 
 
 def read_manifest(place: LakePlace, head: Head, run_id: str) -> Manifest:
     """Return the manifest of a run. Its `files` is empty. Raise StoreError if there is none."""
-    files = [place.path(RUNS, file.path) for file in head.files if file.may_have([run_id])]
+    files = known(place, RUNS, [file for file in head.files if file.may_have([run_id])])
     read = f"SELECT {MANIFEST} FROM read_parquet($1, hive_partitioning = false) WHERE run_id = $2"
     with duckdb.connect() as connection:
         place.register(connection)
@@ -88,8 +89,8 @@ def _rewrite(
     columns: Mapping[str, str] | None,
     work: Path,
 ) -> LakeFile | None:
-    source = sql.literal(place.path(RUNS, file.path))
-    read = f"FROM read_parquet({source}, hive_partitioning = false)"
+    source = known(place, RUNS, [file])
+    read = f"FROM read_parquet({sql.literal(source)}, hive_partitioning = false)"
     chosen = "run_id IN (SELECT unnest($1::VARCHAR[]))"
     if columns is None:
         rows = f"SELECT * {read} WHERE NOT {chosen}"

@@ -1,7 +1,5 @@
 """Lakes for tests, in directories and on a server with the interface of S3."""
 
-import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,9 +9,6 @@ import pytest
 
 import ingest
 from ingest.store.lake import push as pushing
-from tests.builders.events import op
-from tests.helpers.recorded import COMPILED, DEVICE, EAGER, NETWORK, SNAPSHOT, TWO_RANKS
-from tests.helpers.stores import locked
 
 BUCKET = "profiles"
 SERVER = """
@@ -40,45 +35,18 @@ def lake(local: ingest.Store, tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
-@pytest.fixture(scope="session")
-def small(shared: Path, recorded_store: Path) -> ingest.Store:
-    """A store of five small runs. Tests share it and must not change it."""
-    path, done = shared / "small", shared / "small.done"
-    with locked(shared / "small.lock"):
-        if not done.exists():
-            shutil.copytree(recorded_store, path, symlinks=True)
-            store = ingest.Store(path)
-            store.remove(*map(store.find, (EAGER, COMPILED, TWO_RANKS)))
-            for name in ("first", "second"):
-                trace = shared / f"{name}.json"
-                trace.write_text(json.dumps({"traceEvents": [op(name, 0, 10)]}))
-                store.add(trace)
-            done.touch()
-    return ingest.Store(path)
+@pytest.fixture
+def s3(empty_s3: str, small_lake: Path) -> str:
+    """The URL of a copy of the small lake on a server with the interface of S3."""
+    import s3fs
 
-
-@pytest.fixture(scope="session")
-def small_lake(shared: Path, small: ingest.Store) -> Path:
-    """The directory of a lake with a batch for each of three small runs. Tests copy it."""
-    path, done = shared / "small_lake", shared / "small_lake.done"
-    with locked(shared / "small_lake.lock"):
-        if not done.exists():
-            for name in (DEVICE, NETWORK, SNAPSHOT):
-                list(pushing.push(small, f"file://{path}", [small.find(name)]))
-            done.touch()
-    return path
+    s3fs.S3FileSystem().put(f"{small_lake}/", f"{empty_s3}/", recursive=True)
+    return empty_s3
 
 
 @pytest.fixture
-def own_lake(tmp_path: Path, small_lake: Path) -> str:
-    """The URL of a copy of that lake, for exclusive use by the test."""
-    shutil.copytree(small_lake, tmp_path / "lake")
-    return f"file://{tmp_path}/lake"
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of a bucket of a server with the interface of S3."""
+def empty_s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A URL without a lake on a server with the interface of S3."""
     settings = {"ACCESS_KEY_ID": "test", "SECRET_ACCESS_KEY": "test", "REGION": "us-east-1"}
     for name, value in settings.items():
         monkeypatch.setenv(f"AWS_{name}", value)

@@ -141,7 +141,9 @@ def test_damaged_files_are_found_and_their_runs_rebuilt(
     assert command("check", "--store", own_lake).out == "3 runs intact\n"
     run_id = own_store.find(DEVICE)
     [name] = [
-        f"kernels/{file.path}" for file in Lake(own_lake).files("kernels") if file.first == run_id
+        f"kernels/{file.path}"
+        for file in Lake(own_lake).snapshot.files("kernels")
+        if file.first == run_id
     ]
     file = Path(own_lake.removeprefix("file://")) / name
     file.write_bytes(file.read_bytes()[:-100])

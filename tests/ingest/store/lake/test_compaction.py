@@ -35,14 +35,14 @@ def test_compaction_changes_no_answer(command: Command, own_lake: str) -> None:
     assert "runs: 2 files merged to 1\n" in printed.out
     assert all_rows(own_lake) == expected
     assert not Lake(own_lake).head.state.removed
-    assert len(Lake(own_lake).files("sources")) == 1
+    assert len(Lake(own_lake).snapshot.files("sources")) == 1
     assert command("compact", "--store", own_lake).out == "nothing to compact\n"
     # Who reads an earlier version still has its files, until they are deleted.
     assert reader.sql("FROM kernels").fetchall() == kernels
     assert command("vacuum", "--store", own_lake).out == "0 files deleted\n"
     assert vacuum(LakePlace(own_lake), days=0) > 0
     assert [file.name for file in files(own_lake, "sources")] == [
-        file.path.rpartition("/")[2] for file in Lake(own_lake).files("sources")
+        file.path.rpartition("/")[2] for file in Lake(own_lake).snapshot.files("sources")
     ]
     assert all_rows(own_lake) == expected
     with pytest.raises(StoreError, match="a file is gone; `ingest vacuum` may have deleted it"):
@@ -63,7 +63,7 @@ def test_merged_files_have_a_bounded_size(own_lake: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(compaction, "TARGET_BYTES", 6_000)
     monkeypatch.setattr(compaction, "_is_small", lambda _: True)
     list(compact(LakePlace(own_lake)))
-    merged = Lake(own_lake).files("sources")
+    merged = Lake(own_lake).snapshot.files("sources")
     assert len(merged) > 1
     assert all(one.last < other.first for one, other in pairwise(merged))
     assert all_rows(own_lake) == expected

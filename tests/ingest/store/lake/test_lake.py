@@ -7,7 +7,9 @@ import pytest
 
 import ingest
 from ingest import sql
+from ingest.sandbox import Sandbox
 from ingest.store.lake import commits
+from ingest.store.lake.lake import Lake
 from tests.helpers.command import Command
 from tests.helpers.recorded import COMPILED, DEVICE, EAGER, NETWORK, SNAPSHOT
 
@@ -51,16 +53,31 @@ def test_commands_print_the_same(
     assert expected.out or expected.err
 
 
-def test_a_lake_on_s3(command: Command, local: ingest.Store, s3: str) -> None:
-    pushed = command("push", s3, EAGER, DEVICE, store=local.path)
+def test_a_lake_on_s3(command: Command, small: ingest.Store, s3: str, tmp_path: Path) -> None:
+    expected = command("top", DEVICE, store=small.path)
+    assert command("top", DEVICE, "--store", s3) == expected
+    for arguments in (
+        ("push", s3, "first", "--store", small.path),
+        ("edit", SNAPSHOT, "--model", "m", "--store", s3),
+        ("remove", NETWORK, "--store", s3),
+        ("check", "--store", s3),
+        ("compact", "--store", s3),
+        ("pull", s3, SNAPSHOT, "--store", tmp_path / "pulled"),
+    ):
+        result = command(*arguments)
+        assert (result.code, result.err) == (0, ""), arguments
+    with ingest.connect(tmp_path / "pulled") as connection:
+        query = "SELECT name, model FROM runs ORDER BY name"
+        assert connection.sql(query).fetchall() == [("snapshot", "m")]
+    answer = Sandbox(s3).query(query).table.to_pydict()
+    assert answer == {"name": ["device", "first", "snapshot"], "model": [None, None, "m"]}
+
+
+def test_a_lake_is_created_on_s3(command: Command, small: ingest.Store, empty_s3: str) -> None:
+    pushed = command("push", empty_s3, "first", store=small.path)
     assert (pushed.code, pushed.err) == (0, "")
-    assert pushed.out.endswith(f"2 runs pushed to {s3}\n")
-    for name in (EAGER, DEVICE):
-        expected = command("top", name, store=local.path)
-        assert command("top", name, "--store", s3).out == expected.out
-    assert command("sql", "SELECT count(*) FROM runs", "--store", s3, "--format", "csv").out == (
-        "count_star()\n2\n"
-    )
+    assert pushed.out.endswith(f"1 run pushed to {empty_s3}\n")
+    assert Lake(empty_s3).run_ids() == [small.find("first")]
 
 
 def test_what_a_lake_cannot_do_is_an_error(

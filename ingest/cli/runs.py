@@ -53,15 +53,21 @@ PRINTED = {
 
 def list_runs(
     as_of: Annotated[
-        datetime | None,
+        str | None,
         typer.Option(
-            metavar="TIME", help="List a store at a URL as it was at a time, in local time."
+            metavar="TIME",
+            help="List a store at a URL as it was at this time: 2026-11-29, 2026-11-29T23:14, "
+            "in local time or with a zone.",
         ),
     ] = None,
     store: StoreOption = None,
 ) -> None:
     """List the runs of the store, newest first."""
-    _print(connect(open_store(store, as_of)), runs.runs())
+    try:
+        time = datetime.fromisoformat(as_of) if as_of else None
+    except ValueError as error:
+        raise typer.BadParameter(f"{as_of}: not a time as 2026-11-29T23:14") from error
+    _print(connect(open_store(store, time)), runs.runs())
 
 
 def show(run: RunArgument, store: StoreOption = None) -> None:

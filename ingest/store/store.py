@@ -38,6 +38,8 @@ from ingest.store.place import directory_of
 from ingest.store.reading.visible import keep_visible, stored_listing, visible_listing
 from ingest.units import as_utf8
 
+LAKE_LOG = "_delta_log"  # in `runs` of a store at a URL
+
 
 @dataclass(frozen=True)
 class Added:
@@ -68,6 +70,8 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = directory_of(path)
+        if (self.path / RUNS / LAKE_LOG).exists():
+            raise StoreError(f"{self.path}: this is a store at a URL; name it file://{self.path}")
         with self._reading():
             create(self.path)
         if any(self.path.glob(f"{PREFIX}*")):

@@ -23,7 +23,7 @@ from ingest.store.files.places import PREFIX
 from ingest.store.lake.batch import WrittenRun, add_batch, is_full, replace_run
 from ingest.store.lake.compaction import compact_if_due
 from ingest.store.lake.lake import Lake
-from ingest.store.lake.rewriting import read_manifest
+from ingest.store.lake.rewriting import manifest_of_run
 from ingest.store.store import Added
 from ingest.store.workers import in_processes
 from ingest.temporary import temporary_directory
@@ -59,14 +59,18 @@ def add_to_lake(
         while waiting:
             again = []
             for path, outcome in in_processes(waiting, adder.convert, jobs, progress):
+                try:
+                    existing = None if isinstance(outcome, IngestError) else adder.existing(outcome)
+                except StoreError as error:
+                    outcome, existing = error, None
                 if isinstance(outcome, IngestError):
                     yield path, outcome
-                elif existing := adder.existing(outcome):
+                elif existing:
                     yield path, Added(existing, False, outcome.seconds, [])
                 elif outcome.written is None:  # other files, and by chance the same digits
                     again.append(path)
                 else:
-                    yield from adder.add(path, outcome, outcome.written)
+                    yield from adder.add(path, outcome)
             waiting, adder.skips_likely = again, False
         yield from adder.flush()
     compact_if_due(lake.place)
@@ -88,7 +92,8 @@ class _Adder:
         self._ids = set(lake.runs)
         self._digits = run_ids.by_digits(lake.runs)
         self._own: dict[str, str] = {}  # digests and ids of the runs that were written here
-        self._waiting: list[tuple[Path, _Converted, WrittenRun, Path]] = []
+        self._waiting: list[tuple[Path, _Converted, str]] = []
+        self._runs: list[tuple[WrittenRun, Path]] = []
 
     def convert(
         self, path: Path, threads: int | None, progress: Callable[[int], None]
@@ -108,43 +113,46 @@ class _Adder:
 
     def existing(self, converted: _Converted) -> str | None:
         """Return the id of the run with the same files, or None."""
-        if converted.digest in self._own:
-            return self._own[converted.digest]
         for run_id in self.likely(converted.digest):
-            manifest = read_manifest(self._lake.place, self._lake.head, run_id)
+            manifest = manifest_of_run(self._lake.place, self._lake.head, run_id)
             if manifest.checksums == converted.checksums:
                 return run_id
         return None
 
-    def add(
-        self, path: Path, converted: _Converted, written: Written
-    ) -> Iterator[tuple[Path, Added | IngestError]]:
+    def add(self, path: Path, converted: _Converted) -> Iterator[tuple[Path, Added | IngestError]]:
         """Collect a run. Yield the outcomes of a batch that is full by it."""
-        run_id = run_ids.new_id(written.name, converted.digest, self._ids)
+        if converted.digest in self._own:  # an earlier path has the same files
+            self._waiting.append((path, converted, self._own[converted.digest]))
+            return
+        assert converted.written is not None
+        run_id = run_ids.new_id(converted.written.name, converted.digest, self._ids)
         self._ids.add(run_id)
         self._own[converted.digest] = run_id
-        run = _written_run(run_id, written)
-        self._waiting.append((path, converted, run, written.row))
-        if is_full([run for _, _, run, _ in self._waiting]):
+        self._waiting.append((path, converted, run_id))
+        self._runs.append((_written_run(run_id, converted.written), converted.written.row))
+        if is_full([run for run, _ in self._runs]):
             yield from self.flush()
 
     def flush(self) -> Iterator[tuple[Path, Added | IngestError]]:
         """Add the collected runs. Yield their paths with their outcomes."""
+        runs, self._runs = self._runs, []
         waiting, self._waiting = self._waiting, []
         new: list[str] = []
         error = None
         try:
-            runs = [run for _, _, run, _ in waiting]
-            index = _index([(run, row) for _, _, run, row in waiting])
-            new = add_batch(self._lake.place, runs, index, self._known) if runs else []
+            if runs:
+                written = [run for run, _ in runs]
+                new = add_batch(self._lake.place, written, _index(runs), self._known)
         except StoreError as failure:
             error = failure
-        for path, converted, run, row in waiting:
+        for _, row in runs:
             shutil.rmtree(row.parent, ignore_errors=True)
-            if run.run_id in new:
-                yield path, Added(run.run_id, True, converted.seconds, converted.sources)
-            else:  # another process may have added the same files meanwhile
-                yield path, error or Added(run.run_id, False, converted.seconds, [])
+        for path, converted, run_id in waiting:
+            if run_id in new:
+                new.remove(run_id)
+                yield path, Added(run_id, True, converted.seconds, converted.sources)
+            else:  # another path or process may have added the same files
+                yield path, error or Added(run_id, False, converted.seconds, [])
 
 
 def rebuild_in_lake(
@@ -154,7 +162,7 @@ def rebuild_in_lake(
     progress: Callable[[str, int], None] | None = None,
 ) -> Generator[tuple[str, IngestError | None], None, None]:
     """Rebuild each run from its original files. Yield each run's id with its error, or None."""
-    manifests = {run_id: read_manifest(lake.place, lake.head, run_id) for run_id in chosen}
+    manifests = {run_id: manifest_of_run(lake.place, lake.head, run_id) for run_id in chosen}
     with temporary_directory() as work:
 
         def build(run_id: str, threads: int | None, report: Callable[[int], None]) -> Written:

@@ -15,14 +15,15 @@ from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.files.manifest import Manifest
 from ingest.store.files.places import PREFIX
-from ingest.store.lake.commits import Change, Head, change_runs, change_table, today
+from ingest.store.lake.commits import Change, Head, change_runs, change_table, check_time, today
 from ingest.store.lake.place import REQUESTS, LakePlace
-from ingest.store.lake.rewriting import read_manifest, runs_in, without_runs
+from ingest.store.lake.rewriting import manifest_of_run, runs_in, without_runs
 from ingest.store.lake.schema import (
     BATCH,
     DAY,
     MANIFEST,
     RUNS,
+    TABLES,
     indexed_kinds,
     kinds_of_tables,
     to_lake,
@@ -31,7 +32,6 @@ from ingest.store.lake.uploads import uploaded, write
 
 BATCH_RUNS = 100
 BATCH_BYTES = 64 << 20
-MOST_HOURS = 12  # for a batch; the files of older ones are swept
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def replace_run(place: LakePlace, run: WrittenRun, index: str) -> None:
     """
 
     def published(head: Head) -> Change:
-        if read_manifest(place, head, run.run_id).options != run.manifest.options:
+        if manifest_of_run(place, head, run.run_id).options != run.manifest.options:
             raise StoreError(f"{run.run_id}: its labels changed during the rebuild; try again")
         return without_runs(place, head, [run.run_id])
 
@@ -128,7 +128,7 @@ def _add(
     path = f"{DAY}={today()}/{batch}.parquet"
 
     def commit(table: str, written: Path) -> int:
-        return change_table(place, table, [uploaded(place, table, written, path)])
+        return change_table(place, table, [uploaded(place, table, written, path)], began=began)
 
     with TemporaryDirectory() as work, place.reported("write"):
         with ThreadPoolExecutor(REQUESTS) as pool:
@@ -139,8 +139,7 @@ def _add(
             versions = dict(zip(files, pool.map(commit, files, files.values()), strict=True))
 
         def published(head: Head) -> Change:
-            if time.time() - began > MOST_HOURS * 3600:
-                raise StoreError(f"{place.url}: this took more than {MOST_HOURS} hours; try again")
+            check_time(place, began)
             changed = change(head)
             state = changed.state.with_versions(versions)
             return Change(state, [*changed.added, of_runs], changed.dropped)
@@ -154,6 +153,7 @@ def _written(
     """Write a file for each table in which a run has rows. Yield them by table."""
     runs = sorted(runs, key=lambda run: run.run_id)
     ids = [run.run_id for run in runs]
+    tables = [[*run.tables] for run in runs]
     manifests = [replace(run.manifest, files={}).as_json() for run in runs]
     with duckdb.connect() as connection:
         for table in kinds_of_tables():
@@ -161,7 +161,7 @@ def _written(
                 continue
             rows, parameters = _rows(table, of_table), []
             if table == RUNS:
-                rows, parameters = _with_index(rows, index), [ids, manifests]
+                rows, parameters = _with_index(rows, index), [ids, tables, manifests]
             target = work / f"{table}.parquet"
             columns = f"run_id, {sql.literal(batch)} AS {BATCH}, {to_lake(table)}"
             if write(connection, f"SELECT {columns} FROM {rows}", target, parameters):
@@ -178,11 +178,12 @@ def _rows(table: str, runs: Sequence[WrittenRun]) -> str:
 
 
 def _with_index(rows: str, index: str) -> str:
-    """Return `rows` of `runs` with their manifests, parameters $1 and $2, and the index."""
+    """Return `rows` of `runs` with the index, and with the parameters: ids, tables, manifests."""
     columns = ", ".join(indexed_kinds())
     return (
         f"(SELECT * FROM {rows} "
-        f"INNER JOIN (SELECT unnest($1::VARCHAR[]) AS run_id, unnest($2::VARCHAR[]) AS {MANIFEST}) "
+        f"INNER JOIN (SELECT unnest($1::VARCHAR[]) AS run_id, unnest($2::VARCHAR[][]) AS {TABLES}, "
+        f"unnest($3::VARCHAR[]) AS {MANIFEST}) "
         f"USING (run_id) INNER JOIN (SELECT run_id, {columns} FROM {index}) USING (run_id) "
         "ORDER BY run_id)"
     )

@@ -8,7 +8,7 @@ from ingest.conversion import AddOptions
 from ingest.store.labels import Relabelling
 from ingest.store.lake.commits import Change, Head, change_runs
 from ingest.store.lake.place import LakePlace
-from ingest.store.lake.rewriting import read_manifest, with_columns, without_runs
+from ingest.store.lake.rewriting import manifest_of_run, with_columns, without_runs
 from ingest.store.lake.schema import MANIFEST, OVERVIEW, RUNS
 
 
@@ -25,7 +25,7 @@ def edit(place: LakePlace, run_id: str, changes: AddOptions) -> None:
     """Change the labels of a run, as `ingest.edit` does."""
 
     def edited(head: Head) -> Change:
-        manifest = read_manifest(place, head, run_id)
+        manifest = manifest_of_run(place, head, run_id)
         relabelling = Relabelling(run_id, manifest.options, changes)
         kinds = sql.table_columns()
         overview = relabelling.expressions(kinds[OVERVIEW], "overview.").items()

@@ -1,5 +1,6 @@
 """Checks of the files of a lake."""
 
+import io
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -49,14 +50,16 @@ def drop(place: LakePlace, damaged: Collection[Damaged], batches: Mapping[str, s
 
 def _fault(place: LakePlace, table: str, file: LakeFile) -> Fault | None:
     """Return the fault of a file, or None. All of its rows are read."""
-    name, path = f"{table}/{file.path}", place.path(table, file.path)
+    name = f"{table}/{file.path}"
     try:
-        if place.filesystem.size(path) != file.bytes:
-            return Fault(SIZE, name)
-        with place.filesystem.open(path) as opened, pq.ParquetFile(opened) as parquet:
-            rows = sum(batch.num_rows for batch in parquet.iter_batches())
-    except FileNotFoundError:
+        content = place.filesystem.cat_file(place.path(table, file.path))
+    except FileNotFoundError:  # other errors are not about the file
         return Fault(MISSING, name)
+    if len(content) != file.bytes:
+        return Fault(SIZE, name)
+    try:
+        with pq.ParquetFile(io.BytesIO(content)) as parquet:
+            rows = sum(batch.num_rows for batch in parquet.iter_batches())
     except (OSError, ValueError):  # pyarrow's errors derive from these
         return Fault(UNREADABLE, name)
     return None if rows == file.rows else Fault(UNREADABLE, name)

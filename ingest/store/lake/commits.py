@@ -3,6 +3,7 @@
 Any process may commit to a table at any time. What a commit of `runs` says holds for all tables.
 """
 
+import bisect
 import json
 import time
 import uuid
@@ -14,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ingest.errors import StoreError
+from ingest.store.files.listing import LISTING
 from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.schema import DAY, RUNS, arrow_schema, kinds_of_tables, lake_version
 
@@ -26,6 +28,7 @@ CONFIGURATION: dict[str, str | None] = {
     "delta.checkpointInterval": "10",  # to open a table, few commits are read
 }
 ATTEMPTS = 30
+MOST_HOURS = 12  # from the upload of a file to its commit; later, it counts as a leftover
 MERGED = "merged-"  # the beginning of the name of a file with the rows of several batches
 REWRITTEN = "another program rewrote its tables, so it is unknown which runs are whole"
 
@@ -113,9 +116,14 @@ class Change:
 
 
 def create(place: LakePlace) -> None:
-    """Create the tables that do not exist. `runs` comes last, so a lake with it has all tables."""
+    """Create the tables that do not exist. `runs` comes last, so a lake with it has all tables.
+
+    Raise StoreError if a store in a directory is there.
+    """
     if place.exists(RUNS):
         return
+    if place.has("", LISTING):
+        raise StoreError(f"{place.url}: this is a store in a directory; name it without file://")
     tables = kinds_of_tables().keys() - {RUNS}
     with ThreadPoolExecutor(REQUESTS) as pool:
         list(pool.map(lambda table: _create(place, table), tables))
@@ -141,15 +149,18 @@ def _create(place: LakePlace, table: str) -> None:
             raise
 
 
-def read_head(place: LakePlace, version: int | datetime | None = None) -> Head:
-    """Return the latest version of `runs`, or that of a number or time.
+def read_head(place: LakePlace, as_of: datetime | None = None) -> Head:
+    """Return the latest version of `runs`, or the one at a time.
 
     Raise StoreError if another program, or another version of tracehouse, wrote it.
     """
-    opened = place.open(RUNS, version)
-    commit = _commit_info(place, opened.version())
-    if isinstance(version, datetime) and float(commit["timestamp"]) > version.timestamp() * 1000:
-        raise StoreError(f"{place.url}: there was no store at that time")
+    opened = place.open(RUNS)
+    if as_of:
+        before = _versions_before(place, as_of, int(opened.version()))
+        if not before:
+            raise StoreError(f"{place.url}: there was no store at that time")
+        opened.load_as_version(before - 1)
+    commit = _commit_info(place, int(opened.version()))
     if WRITER not in commit:
         raise StoreError(f"{place.url}: {REWRITTEN}")
     if commit[WRITER] != lake_version():
@@ -159,6 +170,24 @@ def read_head(place: LakePlace, version: int | datetime | None = None) -> Head:
         )
     state = json.loads(commit[STATE])
     return Head(opened, State(state["versions"], frozenset(map(tuple, state["removed"]))))
+
+
+def read_versions(place: LakePlace, since: datetime) -> dict[str, set[int]]:
+    """Return the first and the last version of each table that readers may have open since a time.
+
+    A table may have changed long before a commit of `runs` names its version. So the age of a
+    dropped file does not tell whether readers need it.
+    """
+    head = read_head(place)
+    latest = int(head.table.version())
+    first = max(0, _versions_before(place, since, latest) - 1)
+    versions = {table: set[int]() for table in kinds_of_tables()}
+    for version in (first, latest):
+        versions[RUNS].add(version)
+        of_tables = json.loads(_commit_info(place, version)[STATE])["versions"]
+        for table, of_table in of_tables.items():
+            versions[table].add(of_table)
+    return versions
 
 
 def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
@@ -182,10 +211,15 @@ def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
                 partition_by=[DAY],
                 commit_properties=CommitProperties(custom_metadata=metadata, max_commit_retries=0),
             )
-        except CommitFailedError:
+        except Exception as error:
             # The commit may have succeeded, and only the answer was lost.
-            if _commit_info(place, head.table.version() + 1).get(CHANGE) == metadata[CHANGE]:
-                return
+            has_successor = head.has_successor(place)
+            if has_successor:
+                next_commit = _commit_info(place, head.table.version() + 1)
+                if next_commit.get(CHANGE) == metadata[CHANGE]:
+                    return
+            if not has_successor or not isinstance(error, CommitFailedError):
+                raise
             time.sleep(0.05 * attempt)
             continue
         return
@@ -198,11 +232,12 @@ def change_table(
     added: Sequence[LakeFile],
     dropped: Sequence[LakeFile] = (),
     opened: "DeltaTable | None" = None,
+    began: float | None = None,
 ) -> int:
-    """Commit uploaded files to a table other than `runs`. Return a version that has them.
+    """Add uploaded files to a table other than `runs`, and drop others. Return its version then.
 
-    `opened` is the table, if it is open. Raise StoreError if another process dropped one of the
-    files `dropped` meanwhile.
+    `opened` is the table, if it is open. `began` is the time before the first upload. Raise
+    StoreError if another process dropped some of the files `dropped` meanwhile.
     """
     from deltalake.exceptions import CommitFailedError
 
@@ -210,12 +245,13 @@ def change_table(
         if not opened or attempt:
             opened = place.open(table)
         files = {file.path for file in files_of(opened)}
-        if added and files >= {
-            file.path for file in added
-        }:  # the answer to the last attempt was lost
+        left = files & {file.path for file in dropped}
+        if not left and files >= {file.path for file in added}:  # the last answer was lost
             return int(opened.version())
-        if not files >= {file.path for file in dropped}:
+        if len(left) < len(dropped):
             raise StoreError(f"{place.url}: another process compacts {table}; try again")
+        if began:
+            check_time(place, began)
         try:
             opened.create_write_transaction(
                 _actions(added, dropped), "append", opened.schema(), partition_by=[DAY]
@@ -226,6 +262,12 @@ def change_table(
         opened.update_incremental()
         return int(opened.version())
     raise StoreError(f"{place.url}: too many processes change {table} at once; try again")
+
+
+def check_time(place: LakePlace, began: float) -> None:
+    """Raise StoreError if files that were uploaded since a time may be deleted by now."""
+    if time.time() - began > MOST_HOURS * 3600:
+        raise StoreError(f"{place.url}: this took more than {MOST_HOURS} hours; try again")
 
 
 def files_of(table: "DeltaTable") -> list[LakeFile]:
@@ -242,9 +284,9 @@ def files_of(table: "DeltaTable") -> list[LakeFile]:
     return sorted((LakeFile(*row) for row in rows), key=lambda file: (file.first, file.path))
 
 
-def known(place: LakePlace, table: str, files: Iterable[LakeFile]) -> list[str]:
-    """Return the paths of files of a table for a connection (`LakePlace.known`)."""
-    return place.known(table, {file.path: file.bytes for file in files})
+def paths_to_read(place: LakePlace, table: str, files: Iterable[LakeFile]) -> list[str]:
+    """Return the paths of files of a table for a connection (`LakePlace.paths_to_read`)."""
+    return place.paths_to_read(table, {file.path: file.bytes for file in files})
 
 
 def today() -> str:
@@ -263,6 +305,18 @@ def _commit_info(place: LakePlace, version: int) -> dict[str, str]:
     if commit.get("operation") in VACUUM and version:
         return _commit_info(place, version - 1)
     return commit
+
+
+def _versions_before(place: LakePlace, time: datetime, latest: int) -> int:
+    """Return the number of versions of `runs` that were committed before a time.
+
+    The times are those in the commits: those of files change if somebody copies a lake.
+    """
+
+    def milliseconds(version: int) -> float:
+        return float(_commit_info(place, version)["timestamp"])
+
+    return bisect.bisect(range(latest + 1), time.timestamp() * 1000, key=milliseconds)
 
 
 def _log(version: int) -> str:

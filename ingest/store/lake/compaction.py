@@ -5,12 +5,13 @@ runs, and files of batches that were never committed, are left out. Files that o
 need stay until `vacuum`.
 """
 
+import time
 import uuid
 import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,17 +21,18 @@ import duckdb
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.files.faults import StoreWarning
-from ingest.store.lake.batch import MOST_HOURS
 from ingest.store.lake.commits import (
     MERGED,
+    MOST_HOURS,
     Change,
     Head,
     LakeFile,
     State,
     change_runs,
     change_table,
+    check_time,
     files_of,
-    known,
+    paths_to_read,
     read_head,
 )
 from ingest.store.lake.place import LakePlace
@@ -68,6 +70,8 @@ def compact(place: LakePlace) -> Iterator[Compacted]:
     Other processes may read and change the lake. Raise StoreError if another process compacts it.
     """
     with place.reported("write"):
+        began = time.time()
+        expired = place.now() - timedelta(hours=2 * MOST_HOURS)
         snapshot = Snapshot(place)
         head = snapshot.head
         batches = snapshot.batches | {batch for batch, _ in head.state.removed}
@@ -75,19 +79,27 @@ def compact(place: LakePlace) -> Iterator[Compacted]:
         for table in sorted(kinds_of_tables().keys() - {RUNS}):
             opened = place.open(table)
             files = files_of(opened)
-            added, dropped = _merged(place, table, files, batches, head.state.removed)
+            old = _expired(place, table, [f for f in files if not f.is_of(batches)], expired)
+            visible = [file for file in files if file.is_of(batches)]
+            added, dropped = _merged(place, table, visible, head.state.removed)
+            dropped += old
             if dropped:
-                versions[table] = change_table(place, table, added, dropped, opened)
+                versions[table] = change_table(place, table, added, dropped, opened, began)
                 yield _compacted(table, files, added, dropped)
+            elif table in head.state.versions:
+                # A compaction that was killed may have changed the table.
+                versions[table] = int(opened.version())
         of_runs: list[Compacted] = []  # one for each attempt
 
         def compacted(latest: Head) -> Change:
-            added, dropped = _merged(place, RUNS, latest.files, None, frozenset())
+            check_time(place, began)
+            added, dropped = _merged(place, RUNS, latest.files, frozenset())
             of_runs.append(_compacted(RUNS, latest.files, added, dropped))
             state = State(latest.state.versions, latest.state.removed - head.state.removed)
             return Change(state.with_versions(versions), added, dropped)
 
-        if versions or head.state.removed or _groups(head.files):
+        is_current = head.state.with_versions(versions) == head.state
+        if not is_current or head.state.removed or _groups(head.files):
             change_runs(place, compacted)
             yield of_runs[-1]
 
@@ -102,19 +114,13 @@ def _merged(
     place: LakePlace,
     table: str,
     files: Sequence[LakeFile],
-    batches: Collection[str] | None,
     removed: Collection[tuple[str, str]],
 ) -> tuple[list[LakeFile], list[LakeFile]]:
-    """Upload merged files, and return them with the files to drop.
-
-    Files of batches other than `batches` are dropped if they are old, and otherwise left alone.
-    """
-    unknown = [f for f in files if batches is not None and not f.is_of(batches)]
-    known = [file for file in files if file not in unknown]
-    dropped = _expired(place, table, unknown)
-    added = []
-    affected = _with_rows_of(place, table, known, removed)
-    for group in _groups(known, affected):
+    """Upload merged files. Return them, and the files that they replace."""
+    added: list[LakeFile] = []
+    dropped: list[LakeFile] = []
+    affected = _with_rows_of(place, table, files, removed)
+    for group in _groups(files, affected):
         added += _merge(place, table, group, removed)
         dropped += group
     return added, dropped
@@ -138,7 +144,7 @@ def _merge(
     removed: Collection[tuple[str, str]],
 ) -> list[LakeFile]:
     """Write the rows of files of a day to files of about `TARGET_BYTES`, and upload these."""
-    paths = known(place, table, files)
+    paths = paths_to_read(place, table, files)
     parts = -(-sum(file.bytes for file in files) // TARGET_BYTES)
     left_out = [f"{batch}/{run_id}" for batch, run_id in removed]
     found = []
@@ -187,7 +193,7 @@ def _with_rows_of(
     likely = [file for file in files if file.may_have(run_ids) and file.is_of(batches)]
     if not likely:
         return set()
-    paths = dict(zip(known(place, table, likely), likely, strict=True))
+    paths = dict(zip(paths_to_read(place, table, likely), likely, strict=True))
     with duckdb.connect() as connection:
         place.register(connection)
         rows = connection.execute(
@@ -198,12 +204,11 @@ def _with_rows_of(
     return {paths[path].path for (path,) in rows}
 
 
-def _expired(place: LakePlace, table: str, files: Sequence[LakeFile]) -> list[LakeFile]:
-    """Return those of the files that a process wrote so long ago that it commits no more."""
-    if not files:
-        return []
-    limit = place.now() - timedelta(hours=2 * MOST_HOURS)
-    return [file for file in files if place.modified(table, file.path) < limit]
+def _expired(
+    place: LakePlace, table: str, files: Sequence[LakeFile], before: datetime
+) -> list[LakeFile]:
+    """Return those of the files that were written before a time."""
+    return [file for file in files if place.modified(table, file.path) < before]
 
 
 def _is_small(file: LakeFile) -> bool:

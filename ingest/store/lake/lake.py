@@ -25,6 +25,7 @@ class Lake:
 
     def __init__(self, url: str, as_of: datetime | None = None) -> None:
         self.place = LakePlace(url_of(url))
+        self._as_of = as_of
         self.snapshot = Snapshot(self.place, as_of)
         self._damaged: list[Damaged] = []
 
@@ -56,7 +57,7 @@ class Lake:
     def refresh(self) -> None:
         """See what other processes changed meanwhile. Open connections do not."""
         with self.place.reported("read"):
-            if self.head.has_successor(self.place):
+            if not self._as_of and self.head.has_successor(self.place):
                 self.snapshot = Snapshot(self.place)
 
     def run_ids(self) -> list[str]:
@@ -79,8 +80,9 @@ class Lake:
 
     def remove(self, *run_ids: str) -> None:
         """Remove runs in one atomic step. Raise StoreError if one is not there."""
-        remove(self.place, run_ids)
-        self.drop_damaged()
+        if run_ids:
+            remove(self.place, run_ids)
+            self.drop_damaged()
 
     def edit(self, run_id: str, changes: AddOptions) -> None:
         """Change the labels of a run, as `ingest.edit` does."""
@@ -111,9 +113,8 @@ class Lake:
         """Return the faults of runs that the last check found, by run id."""
         return {
             run_id: damaged.fault
-            for run_id, run in self.runs.items()
             for damaged in self._damaged
-            if damaged.file.may_have([run_id]) and damaged.file.is_of([run.batch])
+            for run_id in self.snapshot.runs_in(damaged.table, damaged.file)
         }
 
     def drop_damaged(self) -> None:

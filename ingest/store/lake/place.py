@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,16 +24,21 @@ PROBE = "probe"
 REQUESTS = 8  # at a time
 WRITTEN = datetime.fromtimestamp(0, UTC)  # of all files, because they never change
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
+PROFILES = ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE")
+GONE = "a file is gone; `ingest check` finds it, or a vacuum deleted it: open the store again"
+
 # Parts of the messages of libraries, and their meanings. No path of a file contains them.
 REASONS = {
     "//169.254.": "no credentials in the environment",
     "<Code>NoSuchBucket": "no such bucket",
     "status code: 403": "access denied",
     "Access Denied": "access denied",
-    "NoSuchKey": "a file is gone; `ingest vacuum` may have deleted it",
-    "No files found that match": "a file is gone; `ingest vacuum` may have deleted it",
+    "NoSuchKey": GONE,
+    "No files found that match": GONE,
     "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
 }
+
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -66,15 +72,23 @@ class LakePlace:
 
     def path(self, table: str, file: str = "") -> str:
         """Return the path of a table, or of a file in it: a path for file://, else a URL."""
-        return f"{self.url.removeprefix('file://')}/{table}/{file}".rstrip("/")
+        parts = (self.url.removeprefix("file://"), table, file)
+        return "/".join(filter(None, parts))
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """The storage options of Delta. Credentials come from the environment."""
+        """The storage options of Delta. It reads credentials in variables of the environment.
+
+        Those of a profile come from botocore, which s3fs uses.
+        """
         if not self.is_remote:
             return {}
         options = {"aws_conditional_put": "etag"}
+        if "AWS_ACCESS_KEY_ID" not in os.environ and any(map(os.environ.get, PROFILES)):
+            options |= _of_profile()
         if endpoint := os.environ.get("AWS_ENDPOINT_URL", ""):
+            if not endpoint.startswith(("http://", "https://")):
+                raise StoreError("AWS_ENDPOINT_URL must begin with http:// or https://")
             options["AWS_ENDPOINT_URL"] = endpoint
             if endpoint.startswith("http://"):
                 options["AWS_ALLOW_HTTP"] = "true"
@@ -95,17 +109,13 @@ class LakePlace:
         with self.reported("read"):
             return bool(self.tables.is_deltatable(self.path(table), self.options))
 
-    def open(self, table: str, version: int | datetime | None = None) -> "DeltaTable":
-        """Open a table, at a version, a time or the latest one.
+    def open(self, table: str, version: int | None = None) -> "DeltaTable":
+        """Open a table, at a version or the latest one.
 
         Raise StoreError if it cannot be read, or does not exist.
         """
-        number = version if isinstance(version, int) else None
         with self.reported("read"):
-            opened = self.tables(self.path(table), version=number, storage_options=self.options)
-            if isinstance(version, datetime):
-                opened.load_as_version(version)
-            return opened
+            return self.tables(self.path(table), version=version, storage_options=self.options)
 
     def text(self, table: str, file: str) -> str:
         """Return the content of a text file in the directory of a table."""
@@ -142,23 +152,24 @@ class LakePlace:
         return now
 
     def register(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let a connection read the files whose paths `known` returned."""
+        """Let a connection read the files whose paths `paths_to_read` returned."""
         if self.is_remote:
             connection.register_filesystem(self._reader)
 
-    def known(self, table: str, sizes: Mapping[str, int]) -> list[str]:
+    def paths_to_read(self, table: str, sizes: Mapping[str, int]) -> list[str]:
         """Return the paths of files of a table that a connection will read.
 
         `sizes` maps the files to their sizes in bytes. So DuckDB, which asks for the size of each
         file ten times, sends no request for it.
         """
         if self.is_remote:
-            for file, size in sizes.items():
-                path = self.path(table, file).removeprefix("s3://")
-                entry = {"name": path, "size": size, "type": "file", "LastModified": WRITTEN}
-                self._listed.setdefault(path.rpartition("/")[0], {})[path] = entry
-            for directory, entries in self._listed.items():
-                self._reader.dircache[directory] = list(entries.values())
+            with _lock:  # DuckDB binds statements in several threads
+                for file, size in sizes.items():
+                    path = self.path(table, file).removeprefix("s3://")
+                    entry = {"name": path, "size": size, "type": "file", "LastModified": WRITTEN}
+                    entries = self._listed.setdefault(path.rpartition("/")[0], {})
+                    entries[path] = entry
+                    self._reader.dircache[path.rpartition("/")[0]] = list(entries.values())
         return [self.path(table, file) for file in sizes]
 
     @cached_property
@@ -170,7 +181,7 @@ class LakePlace:
 
     @cached_property
     def _listed(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """What `known` was told, by directory and file."""
+        """What `paths_to_read` was told, by directory and file."""
         return {}
 
     @contextmanager
@@ -182,8 +193,30 @@ class LakePlace:
             raise
         except Exception as error:  # libraries for object storage have errors of their own
             if type(error).__name__ == "TableNotFoundError":
-                raise StoreError(f"{self.url}: no such store; `ingest push` creates one") from None
+                raise StoreError(
+                    f"{self.url}: no such store; `ingest add` and `ingest push` create one"
+                ) from None
             raise StoreError(f"{self.url}: cannot {doing} the store: {reason(error)}") from error
+
+
+def _of_profile() -> dict[str, str]:
+    """Return the storage options for the credentials of a profile."""
+    import botocore.exceptions
+    import botocore.session
+
+    session = botocore.session.get_session()
+    try:
+        found = session.get_credentials()
+        region = session.get_config_variable("region")
+    except botocore.exceptions.BotoCoreError as error:
+        raise StoreError(str(error)) from error
+    if not found:
+        return {}
+    keys = found.get_frozen_credentials()
+    options = {"AWS_ACCESS_KEY_ID": keys.access_key, "AWS_SECRET_ACCESS_KEY": keys.secret_key}
+    if keys.token:
+        options["AWS_SESSION_TOKEN"] = keys.token
+    return options | ({"AWS_REGION": region} if region else {})
 
 
 def reason(error: Exception) -> str:
@@ -191,4 +224,7 @@ def reason(error: Exception) -> str:
     text = CONTROL.sub("", str(error))
     if known := next((meaning for sign, meaning in REASONS.items() if sign in text), None):
         return known
-    return next(filter(None, map(str.strip, text.splitlines())), type(error).__name__)
+    lines = [line.strip(" ↳") for line in text.splitlines() if line.strip(" ↳")]
+    if not lines:
+        return type(error).__name__
+    return f"{lines[0]}: {lines[-1]}" if "↳" in text else lines[0]

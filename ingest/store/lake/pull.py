@@ -10,7 +10,7 @@ from ingest.conversion.parquet import EVENTS_FORMAT, FORMAT
 from ingest.store.files.locking import sync, writing
 from ingest.store.files.manifest import checksums
 from ingest.store.lake.lake import Lake
-from ingest.store.lake.rewriting import read_manifest
+from ingest.store.lake.rewriting import manifest_of_run
 from ingest.store.run_ids import by_digits, likely
 from ingest.store.store import Store
 
@@ -23,20 +23,21 @@ def pull(lake: Lake, store: Store, run_ids: Collection[str]) -> Iterator[str]:
     present = store.run_ids()
     digits = by_digits(present)
     for run_id in sorted({*run_ids} - {*present}):
-        manifest = read_manifest(lake.place, lake.head, run_id)
+        manifest = manifest_of_run(lake.place, lake.head, run_id)
         same = likely(digits, manifest.digest)
         if any(checksums(store.run_path(i)) == manifest.checksums for i in same):
             continue  # the same files under another name
-        with writing(store.path) as work, lake.place.reported("read"):
+        with writing(store.path) as work:
             directory = work / "run"
             directory.mkdir()
             _write_tables(lake, run_id, directory)
             manifest.with_files_of(directory).write(directory)
             sync(directory)
             with store.changing(work) as change:
-                if run_id not in change.listing.runs:
-                    name = lake.runs[run_id].name or ""
-                    change.put(run_id, sql.schema_version(), directory, name, row=None)
+                if run_id in change.listing.runs:
+                    continue
+                name = lake.runs[run_id].name or ""
+                change.put(run_id, sql.schema_version(), directory, name, row=None)
         yield run_id
 
 

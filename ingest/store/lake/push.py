@@ -12,7 +12,7 @@ from ingest.store.files.manifest import read_manifest
 from ingest.store.lake.batch import WrittenRun, add_batch, batches
 from ingest.store.lake.compaction import compact_if_due
 from ingest.store.lake.lake import Lake, created
-from ingest.store.lake.rewriting import read_manifest as read_lake_manifest
+from ingest.store.lake.rewriting import manifest_of_run
 from ingest.store.run_ids import by_digits, likely
 from ingest.store.store import Store
 
@@ -41,7 +41,7 @@ def _unknown(lake: Lake, runs: Iterable[WrittenRun]) -> Iterator[WrittenRun]:
     digits = by_digits(lake.runs)
     for run in runs:
         for run_id in likely(digits, run.manifest.digest):
-            there = read_lake_manifest(lake.place, lake.head, run_id)
+            there = manifest_of_run(lake.place, lake.head, run_id)
             if there.checksums == run.manifest.checksums:
                 break
         else:

@@ -10,7 +10,7 @@ import duckdb
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.files.manifest import Manifest, parse_manifest
-from ingest.store.lake.commits import Change, Head, LakeFile, State, known
+from ingest.store.lake.commits import Change, Head, LakeFile, State, paths_to_read
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, MANIFEST, RUNS
 from ingest.store.lake.uploads import uploaded, write
@@ -38,8 +38,8 @@ def runs_in(
     likely = [file for file in files if file.may_have(run_ids)]
     if not likely:
         return []
-    paths = dict(zip(known(place, RUNS, likely), likely, strict=True))
-    with duckdb.connect() as connection:
+    paths = dict(zip(paths_to_read(place, RUNS, likely), likely, strict=True))
+    with place.reported("read"), duckdb.connect() as connection:
         place.register(connection)
         rows = connection.execute(
             f"SELECT filename, {BATCH}, run_id FROM read_parquet($1, hive_partitioning = false, "
@@ -49,11 +49,11 @@ def runs_in(
     return [(paths[file].path, batch, run_id) for file, batch, run_id in rows]
 
 
-def read_manifest(place: LakePlace, head: Head, run_id: str) -> Manifest:
+def manifest_of_run(place: LakePlace, head: Head, run_id: str) -> Manifest:
     """Return the manifest of a run. Its `files` is empty. Raise StoreError if there is none."""
-    files = known(place, RUNS, [file for file in head.files if file.may_have([run_id])])
+    files = paths_to_read(place, RUNS, [file for file in head.files if file.may_have([run_id])])
     read = f"SELECT {MANIFEST} FROM read_parquet($1, hive_partitioning = false) WHERE run_id = $2"
-    with duckdb.connect() as connection:
+    with place.reported("read"), duckdb.connect() as connection:
         place.register(connection)
         rows = connection.execute(read, [files, run_id]).fetchall() if files else []
     if not rows:
@@ -89,7 +89,7 @@ def _rewrite(
     columns: Mapping[str, str] | None,
     work: Path,
 ) -> LakeFile | None:
-    source = known(place, RUNS, [file])
+    source = paths_to_read(place, RUNS, [file])
     read = f"FROM read_parquet({sql.literal(source)}, hive_partitioning = false)"
     chosen = "run_id IN (SELECT unnest($1::VARCHAR[]))"
     if columns is None:

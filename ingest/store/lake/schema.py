@@ -13,9 +13,10 @@ from ingest import sql
 from ingest.store.derived.index import STATE, index_version
 from ingest.store.derived.template import copy_empty
 
-LAYOUT = "2"
+LAYOUT = "1"
 RUNS = "runs"
 OVERVIEW = "run_overview"  # has the labels of runs, so its rows are in `runs`
+TABLES = "tables"  # the column with the tables in which a run has rows
 MANIFEST = "manifest"  # the column with the manifest of a run, as JSON
 DAY = "added_on"
 BATCH = "batch"  # with `run_id`, it names the rows of a run: a run that is built again gets another
@@ -27,12 +28,13 @@ KIND = re.compile(rf"\b({'|'.join(STORED_AS)})\b")
 def kinds_of_tables() -> dict[str, dict[str, str]]:
     """Return the DuckDB type of each column of each table, without `run_id` and `batch`.
 
-    A row of `runs` also has the run's manifest and its row of the index. So one commit of `runs`
-    changes all that is said of a run.
+    A row of `runs` also has the names of the run's tables, its manifest and its row of the index.
+    So one commit of `runs` changes all that is said of a run.
     """
     kinds = {table: dict(columns) for table, columns in sql.table_columns().items()}
     del kinds[OVERVIEW]
-    return {**kinds, RUNS: {**kinds[RUNS], MANIFEST: "VARCHAR", **indexed_kinds()}}
+    of_runs = {**kinds[RUNS], TABLES: "VARCHAR[]", MANIFEST: "VARCHAR", **indexed_kinds()}
+    return {**kinds, RUNS: of_runs}
 
 
 @cache

@@ -13,19 +13,35 @@ import duckdb
 from ingest.errors import StoreError
 from ingest.store.derived.catalog import create_path
 from ingest.store.lake.catalog import FILES, REMOVED, copy_catalog
-from ingest.store.lake.commits import MERGED, REWRITTEN, Head, LakeFile, files_of, known, read_head
+from ingest.store.lake.commits import (
+    MERGED,
+    REWRITTEN,
+    Head,
+    LakeFile,
+    files_of,
+    paths_to_read,
+    read_head,
+)
 from ingest.store.lake.place import LakePlace
-from ingest.store.lake.schema import BATCH, DAY, RUNS, write_empty
+from ingest.store.lake.schema import BATCH, DAY, RUNS, TABLES, write_empty
 from ingest.store.reading.private import private_directory
 
 OURS = re.compile(rf"{DAY}=[0-9-]{{10}}/({MERGED})?[0-9a-f]{{32}}\.parquet")
 
 
 class LakeRun(NamedTuple):
-    """A run of a lake: its name, and the batch with its rows."""
+    """A run of a lake. `batch` has its rows, `day` is that of adding, `tables` have its rows."""
 
+    run_id: str
     name: str | None
     batch: str
+    day: str
+    tables: list[str]
+
+    def is_in(self, file: LakeFile) -> bool:
+        """Return whether rows of the run may be in a file of one of its tables."""
+        is_likely = file.day == self.day and file.may_have([self.run_id])
+        return is_likely and file.is_of([self.batch])
 
 
 class Snapshot:
@@ -45,11 +61,12 @@ class Snapshot:
         with self.place.reported("read"), duckdb.connect() as connection:
             self.place.register(connection)
             rows = connection.execute(
-                f"SELECT run_id, name, {BATCH} FROM read_parquet($1, hive_partitioning = false) "
+                f"SELECT run_id, name, {BATCH}, regexp_extract(filename, '{DAY}=([^/]+)', 1), "
+                f"{TABLES} FROM read_parquet($1, hive_partitioning = false, filename = true) "
                 "ORDER BY run_id",
-                [known(self.place, RUNS, self.head.files)],
+                [paths_to_read(self.place, RUNS, self.head.files)],
             ).fetchall()
-        return {run_id: LakeRun(name, batch) for run_id, name, batch in rows}
+        return {row[0]: LakeRun(*row) for row in rows}
 
     @cached_property
     def batches(self) -> set[str]:
@@ -62,6 +79,17 @@ class Snapshot:
             if table not in self._files:
                 self._files[table] = self._read_files(table)
             return self._files[table]
+
+    def runs_in(self, table: str, file: LakeFile) -> list[str]:
+        """Return the ids of the runs whose rows may be in a file of a table."""
+        batches = {each.name for each in self.files(table)}  # that are not merged
+        return [
+            run.run_id
+            for run in self.runs.values()
+            if table in run.tables
+            and run.is_in(file)
+            and (run.batch == file.name or run.batch not in batches)
+        ]
 
     def create_views(
         self, connection: duckdb.DuckDBPyConnection, run_ids: Collection[str] = ()
@@ -77,9 +105,9 @@ class Snapshot:
             """Return the files of a table. DuckDB calls this to bind a statement."""
             found = self.files(table)
             if run_ids and table != RUNS:
-                batches = {self.runs[run_id].batch for run_id in run_ids}
-                found = [f for f in found if f.is_of(batches) and f.may_have(run_ids)]
-            return known(self.place, table, found) or [_empty(table)]
+                runs = [self.runs[run_id] for run_id in run_ids]
+                found = [file for file in found if any(run.is_in(file) for run in runs)]
+            return paths_to_read(self.place, table, found) or [_empty(table)]
 
         self.place.register(connection)
         copy_catalog(connection)

@@ -1,10 +1,12 @@
 """Deletion of the files of a lake that no version of the last days needs."""
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
-from ingest.store.lake.commits import read_head
+from ingest.store.lake.commits import read_versions
 from ingest.store.lake.place import REQUESTS, LakePlace
-from ingest.store.lake.schema import RUNS, kinds_of_tables
+from ingest.store.lake.schema import kinds_of_tables
 
 KEPT_DAYS = 7
 
@@ -15,19 +17,15 @@ def vacuum(place: LakePlace, days: int = KEPT_DAYS) -> int:
     Readers that opened the lake earlier, and `as_of` times before that, then fail.
     """
     with place.reported("write"):
-        head = read_head(place)
-        versions = {**head.state.versions, RUNS: int(head.table.version())}
+        since = datetime.now(UTC) - timedelta(days=days)
+        kept = read_versions(place, since)
         with ThreadPoolExecutor(REQUESTS) as pool:
-            return sum(
-                pool.map(
-                    lambda table: _vacuum(place, table, days, versions.get(table)),
-                    kinds_of_tables(),
-                )
-            )
+            tables = kinds_of_tables()
+            return sum(pool.map(lambda table: _vacuum(place, table, days, kept[table]), tables))
 
 
-def _vacuum(place: LakePlace, table: str, days: int, version: int | None) -> int:
-    """Delete files of a table, except those of a version. Return their number."""
+def _vacuum(place: LakePlace, table: str, days: int, kept: Collection[int]) -> int:
+    """Delete files of a table, except those of the versions `kept`. Return their number."""
     opened = place.open(table)
 
     def vacuum(dry_run: bool) -> list[str]:
@@ -36,7 +34,7 @@ def _vacuum(place: LakePlace, table: str, days: int, version: int | None) -> int
             dry_run=dry_run,
             enforce_retention_duration=False,
             full=True,  # also files that were never committed
-            keep_versions=None if version is None else [version],
+            keep_versions=sorted(kept),
         )
 
     # It would commit even if there is nothing to delete.

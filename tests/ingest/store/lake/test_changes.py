@@ -1,5 +1,6 @@
 """Changes of the runs of a lake: labels, removal, rebuilding, checks, and earlier times."""
 
+import json
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,12 @@ import ingest
 from ingest.store.lake import commits
 from ingest.store.lake.lake import Lake
 from ingest.store.lake.rewriting import with_columns
+from tests.builders.events import op
 from tests.helpers.command import Command
 from tests.helpers.recorded import DEVICE, NETWORK, SNAPSHOT
 from tests.ingest.store.lake.answers import all_rows, rows
+
+NAMES = (DEVICE, NETWORK, SNAPSHOT)
 
 
 @pytest.fixture
@@ -113,6 +117,9 @@ def test_a_lake_is_read_as_it_was_at_a_time(command: Command, own_lake: str) -> 
     command("remove", DEVICE, "--store", own_lake)
     assert command("list", "--store", own_lake).out != expected
     assert listed(before) == expected
+    for file in Path(own_lake.removeprefix("file://")).glob("runs/_delta_log/*"):
+        file.touch()  # as a copy of the lake
+    assert listed(before) == expected
     early = command("list", "--as-of", "2020-01-01", "--store", own_lake)
     assert early.err == f"error: {own_lake}: there was no store at that time\n"
     assert Lake(own_lake, datetime.now(UTC)).run_ids() == Lake(own_lake).run_ids()
@@ -132,6 +139,24 @@ def test_runs_of_another_version_are_rebuilt(
     assert command("upgrade", "--store", own_lake).out == f"rebuilt {run_id}\n"
     assert all_rows(own_lake) == expected
     assert command("upgrade", "--store", own_lake).out == "all runs are up to date\n"
+
+
+def test_only_runs_of_a_damaged_file_are_blamed(
+    command: Command, own_lake: str, tmp_path: Path
+) -> None:
+    command("compact", "--store", own_lake)
+    trace = tmp_path / "e.json"
+    trace.write_text(json.dumps({"traceEvents": [op("a", 0, 1)]}))
+    command("add", trace, "--name", "e", "--store", own_lake)
+    lake = Lake(own_lake)
+    for table, names in {"sources": NAMES, "memory_events": (SNAPSHOT,)}.items():
+        [merged] = [f for f in lake.snapshot.files(table) if f.first != lake.find("e")]
+        file = Path(own_lake.removeprefix("file://")) / table / merged.path
+        content = file.read_bytes()
+        file.write_bytes(content[:-100])
+        lake.check()
+        assert set(lake.faults()) == {lake.find(name) for name in names}, table
+        file.write_bytes(content)
 
 
 def test_damaged_files_are_found_and_their_runs_rebuilt(

@@ -89,9 +89,44 @@ def test_what_a_lake_cannot_do_is_an_error(
     assert (pushed.code, pushed.err) == (1, f"error: {lake}: {only}\n")
     missing = f"file://{tmp_path}/missing"
     assert command("list", "--store", missing).err == (
-        f"error: {missing}: no such store; `ingest push` creates one\n"
+        f"error: {missing}: no such store; `ingest add` and `ingest push` create one\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_two_kinds_of_store_are_not_mixed(
+    command: Command, small: ingest.Store, own_lake: str
+) -> None:
+    directory = own_lake.removeprefix("file://")
+    error = f"error: {directory}: this is a store at a URL; name it {own_lake}\n"
+    assert command("list", store=Path(directory)).err == error
+    url = f"file://{small.path}"
+    error = f"error: {url}: this is a store in a directory; name it without file://\n"
+    assert command("push", url, store=small.path).err == error
+
+
+def test_credentials_of_a_profile_are_used(
+    s3: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    profile = tmp_path / "credentials"
+    profile.write_text("[team]\naws_access_key_id = test\naws_secret_access_key = test\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(profile))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    with ingest.connect(s3) as connection:
+        assert connection.sql("SELECT count(*) FROM sources").fetchall() == [(3,)]
+    monkeypatch.setenv("AWS_PROFILE", "missing")
+    with pytest.raises(ingest.IngestError, match="missing"):
+        ingest.connect(s3)
+
+
+def test_an_endpoint_that_cannot_be_reached_is_named(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "127.0.0.1:1")
+    error = command("list", "--store", "s3://profiles/runs").err
+    assert error == "error: AWS_ENDPOINT_URL must begin with http:// or https://\n"
 
 
 def test_a_lake_of_another_version_is_an_error(

@@ -26,6 +26,7 @@ sys.path[0] = str(ROOT)
 
 from benchmarks.processes import measure  # noqa: E402
 from ingest.cli.terminal import results, table  # noqa: E402
+from ingest.sql import literal  # noqa: E402
 from ingest.store.lake.commits import (  # noqa: E402
     Change,
     LakeFile,
@@ -178,7 +179,7 @@ def measure_runs(directory: Path, runs: int, server: Server) -> None:
 def simulate(url: str, runs: int, directory: Path) -> None:
     """Add copies of the runs of a store to it, until there are so many."""
     lake = Lake(url)
-    place, files = lake.place, lake.snapshot.files
+    place, files, originals = lake.place, lake.snapshot.files, lake.run_ids()
     with duckdb.connect() as connection:
         place.register(connection)
         tables = [name for name in (*SIMULATED, RUNS) if files(name)]
@@ -192,8 +193,7 @@ def simulate(url: str, runs: int, directory: Path) -> None:
             connection.execute(
                 f"CREATE OR REPLACE TABLE copy AS SELECT range AS number, "
                 "'copy-' || md5(range::VARCHAR)[:16] AS run_id, "
-                "(SELECT list(run_id ORDER BY run_id) FROM runs) AS originals, "
-                "originals[1 + range % len(originals)] AS original "
+                f"{literal(originals)}[1 + range % {len(originals)}] AS original "
                 f"FROM range({begin}, {end})"
             )
             day = f"2026-{1 + 12 * begin // runs:02}-{1 + begin // SIMULATED_BATCH % 28:02}"

@@ -3,6 +3,7 @@
 import os
 import resource
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,16 +28,21 @@ def measure(command: Sequence[object], **environment: str) -> Measured:
     """Run a command. Exit with its errors if it fails."""
     words = list(map(str, command))
     before, began = processor_seconds(resource.RUSAGE_CHILDREN), time.perf_counter()
-    with subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **environment},
-        text=True,
-    ) as process:
+    # Into files: a process that prints much would wait for a reader of its pipe.
+    with (
+        tempfile.TemporaryFile("w+") as printed_to,
+        tempfile.TemporaryFile("w+") as errors_to,
+        subprocess.Popen(
+            words,
+            stdout=printed_to,
+            stderr=errors_to,
+            env={**os.environ, **environment},
+            text=True,
+        ) as process,
+    ):
         peak = wait_and_measure_rss(process)
         seconds = time.perf_counter() - began
-        printed, errors = process.communicate()
+        printed, errors = (file.seek(0) or file.read() for file in (printed_to, errors_to))
     if process.returncode:
         raise SystemExit(f"{' '.join(words)}: {errors}")
     used = processor_seconds(resource.RUSAGE_CHILDREN) - before

@@ -138,7 +138,8 @@ def export(
     if step is not None and (since is not None or until is not None):
         raise typer.BadParameter("--step cannot be used with --from or --to")
     opened = open_store(store)
-    run_id, connection = opened.find(run), connect(opened)
+    run_id = opened.find(run)
+    connection = connect(opened, [run_id])
     if kind == "--chrome":
         shortest_ns = _duration("--min-dur", min_dur) if min_dur else 0
         other = opened.find(beside) if beside else None

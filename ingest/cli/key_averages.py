@@ -54,7 +54,8 @@ def key_averages(
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv cannot be used together")
     opened = open_store(store)
-    run_id, connection = opened.find(run), connect(opened)
+    run_id = opened.find(run)
+    connection = connect(opened, [run_id])
     warn(read(connection, lambda: warnings(connection, run_id)))
     _check_calls(connection, run_id, step)
     grouping = torch_table.Grouping(group_by_input_shape, group_by_stack_n, per_rank)

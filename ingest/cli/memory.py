@@ -51,7 +51,8 @@ def memory(
 
     opened = open_store(store)
     console = results()
-    run_id, connection = opened.find(run), connect(opened)
+    run_id = opened.find(run)
+    connection = connect(opened, [run_id])
     warn(read(connection, lambda: warnings(connection, run_id)))
     for part in read(connection, lambda: list(memory_report(connection, run_id, at, by, limit))):
         console.print(part)

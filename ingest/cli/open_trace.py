@@ -69,7 +69,7 @@ def open_trace(
             else:
                 opened = open_store(store)
                 run_id = opened.find(file_or_run)
-            connection = connect(opened)
+            connection = connect(opened, [run_id])
             query.append(("run", run_id))
 
             def trace(_: QueryParams) -> ShownTrace:

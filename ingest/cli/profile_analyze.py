@@ -202,7 +202,7 @@ def _opened(run: str, store: str | None) -> Iterator[tuple[duckdb.DuckDBPyConnec
     if not os.path.exists(run):  # unlike Path.exists, never raises, even for an invalid path
         opened = open_store(store)
         run_id = opened.find(run)
-        yield connect(opened), run_id
+        yield connect(opened, [run_id]), run_id
         return
     with temporary_directory() as directory:
         temporary = Store(directory)

@@ -73,7 +73,8 @@ def list_runs(
 def show(run: RunArgument, store: StoreOption = None) -> None:
     """Show a run: its origin, files, devices, stages, memory and compilations."""
     opened = open_store(store)
-    run_id, connection = opened.find(run), connect(opened)
+    run_id = opened.find(run)
+    connection = connect(opened, [run_id])
     for labels in read(connection, partial(runs.labels(run_id).query.rows, connection)):
         results().print(table(("", "run"), _labels(labels).items()))
     below = 0

@@ -31,7 +31,8 @@ def top(
     """Rank a run's operators or kernels by device time. Idle time is a row of the table."""
     opened = open_store(store)
     console = results()
-    run_id, connection = opened.find(run), connect(opened)
+    run_id = opened.find(run)
+    connection = connect(opened, [run_id])
     warn(read(connection, lambda: warnings(connection, run_id)))
     for part in read(
         connection, lambda: list(ranking_tables(connection, run_id, by.value, limit, wide))

@@ -8,7 +8,7 @@ import re
 import tempfile
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -66,11 +66,14 @@ def create_place(place: str | Path) -> AnyStore:
     return created(str(place)) if is_url(place) else Store(place)
 
 
-def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnection:
+def connect(
+    store: str | Path | AnyStore | None = None, run_ids: Collection[str] = ()
+) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB connection with every table, view and macro of the store.
 
-    A store is a directory, or the URL of `ingest push`. The default is `TRACEHOUSE_STORE` or, if
-    that is not set, `./store`. A directory that does not exist is created. Warn with StoreWarning
+    A store is a directory or a URL. The default is `TRACEHOUSE_STORE` or, if that is not set,
+    `./store`. A directory that does not exist is created. With `run_ids`, only answers about these
+    runs are right: at a URL, tables are read from files with their rows. Warn with StoreWarning
     about runs that are left out because they are damaged or old. Raise StoreError if the store
     cannot be opened or created.
     """
@@ -80,7 +83,7 @@ def connect(store: str | Path | AnyStore | None = None) -> duckdb.DuckDBPyConnec
     # DuckDB creates this directory only if it needs it.
     spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"
     connection = duckdb.connect(config={"temp_directory": str(spill)})
-    create_views(connection, store)
+    create_views(connection, store, run_ids)
     for line in fault_lines(store.faults()):
         warnings.warn(line, StoreWarning, stacklevel=2)
     return connection
@@ -179,7 +182,9 @@ def _index_mended(path: str) -> bool:
     return True
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, store: AnyStore) -> None:
+def create_views(
+    connection: duckdb.DuckDBPyConnection, store: AnyStore, run_ids: Collection[str] = ()
+) -> None:
     """Create all tables, views and macros of the store, with comments, in an in-memory connection.
 
     Also disable the optimizer `UNSOUND`. The definitions are copied from the catalog file if that
@@ -188,7 +193,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, store: AnyStore) -> None
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
     if isinstance(store, Lake):
-        store.create_views(connection)
+        store.create_views(connection, run_ids)
         return
     files = VisibleFiles(store.path, store.catalog.versions)
     if store.catalog_file.ensure() and (

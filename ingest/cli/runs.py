@@ -52,6 +52,7 @@ PRINTED = {
 
 
 def list_runs(
+    store: StoreOption = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +61,6 @@ def list_runs(
             "in local time or with a zone.",
         ),
     ] = None,
-    store: StoreOption = None,
 ) -> None:
     """List the runs of the store, newest first."""
     try:

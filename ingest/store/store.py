@@ -5,6 +5,7 @@ removes a run (changes/commits.py). Opening a store writes its index, links and 
 are out of date.
 """
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
@@ -70,7 +71,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = directory_of(path)
-        if (self.path / RUNS / LAKE_LOG).exists():
+        if os.path.exists(self.path / RUNS / LAKE_LOG):  # Path.exists raises without permission
             raise StoreError(f"{self.path}: this is a store at a URL; name it file://{self.path}")
         with self._reading():
             create(self.path)

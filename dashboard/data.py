@@ -45,7 +45,7 @@ def run_to_open() -> str | None:
 
 
 @st.cache_resource(show_spinner=False)
-def _store(store: str) -> server.AnyStore:
+def _store(store: str) -> server.Storage:
     return server.opened(store)
 
 
@@ -230,7 +230,7 @@ def edit(runs: Sequence[str], changes: ingest.AddOptions) -> None:
     if reason := why_read_only():
         raise ingest.IngestError(reason)
     for run in runs:
-        ingest.edit(_store(place()), run, changes)
+        _store(place()).edit(run, changes)
 
 
 def trace(parameters: QueryParams) -> server.ShownTrace:

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from ingest.reports.sweep import sweep_rows
     from ingest.sql import literal
     from ingest.store.connection import connect, read
-    from ingest.store.files.faults import StoreWarning
+    from ingest.store.directory.store import Store
+    from ingest.store.faults import StoreWarning
     from ingest.store.place import default_store
-    from ingest.store.store import Store
-    from ingest.store.upkeep import edit
 
 __all__ = [
     "AddOptions",
@@ -33,7 +32,6 @@ __all__ = [
     "compare",
     "connect",
     "default_store",
-    "edit",
     "literal",
     "read",
     "runs_of",
@@ -45,12 +43,11 @@ _MODULES = {
     "Comparison": "comparison.comparison",
     "IngestError": "errors",
     "QueryError": "errors",
-    "Store": "store.store",
-    "StoreWarning": "store.files.faults",
+    "Store": "store.directory.store",
+    "StoreWarning": "store.faults",
     "compare": "comparison.comparison",
     "connect": "store.connection",
     "default_store": "store.place",
-    "edit": "store.upkeep",
     "literal": "sql",
     "read": "store.connection",
     "runs_of": "comparison.groups",

@@ -18,6 +18,12 @@ FILES = "files.json"  # the sizes of the other files
 UNUSED_DAYS = 30
 
 
+def cache_directory() -> Path:
+    """Return the directory for what this user's processes can make or get again."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(home) / "tracehouse"
+
+
 @contextmanager
 def cached(name: str, version: str, write: Callable[[Path], None]) -> Iterator[Path]:
     """Yield a directory that `write` filled, now or earlier.
@@ -25,8 +31,7 @@ def cached(name: str, version: str, write: Callable[[Path], None]) -> Iterator[P
     Its content must depend on nothing but `version`. If the user has no writable cache, the
     directory exists only in the `with` block.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    directory = Path(home) / "tracehouse" / f"{version}-{name}"
+    directory = cache_directory() / f"{version}-{name}"
     if _is_intact(directory):
         with suppress(OSError):
             os.utime(directory)

@@ -11,13 +11,13 @@ from ingest.reports import Query, Scalar, Section, Value, call, select
 from ingest.reports.device_memory import DeviceMemory, devices_of
 from ingest.sandbox import Result, Sandbox
 from ingest.sql import Part, column_meanings, column_unit, parts, start_here, tables
-from ingest.store.connection import AnyStore, opened
-from ingest.store.files.faults import fault_lines
+from ingest.store.faults import fault_lines
+from ingest.store.opening import opened
 from ingest.store.place import is_url
+from ingest.store.storage import Storage
 
 __all__ = [
     "AddedHeaders",
-    "AnyStore",
     "DeviceMemory",
     "Part",
     "Query",
@@ -27,6 +27,7 @@ __all__ = [
     "Section",
     "ShownTrace",
     "SiteGuard",
+    "Storage",
     "Value",
     "call",
     "column_meanings",

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from ingest.cli.terminal import StoreOption, open_directory, open_lake, results
+from ingest.store.directory.store import Store
 from ingest.store.place import default_store
-from ingest.store.store import Store
 from ingest.units import counted
 
 UrlArgument = Annotated[

@@ -33,7 +33,7 @@ def main() -> None:
         from ingest.cli.app import app
         from ingest.cli.terminal import say_error, say_warning
         from ingest.errors import IngestError
-        from ingest.store.files.faults import StoreWarning
+        from ingest.store.faults import StoreWarning
     gc.enable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -41,8 +41,9 @@ def open_trace(
     from ingest.perfetto.guard import SiteGuard
     from ingest.perfetto.server import ShownTrace, trace_routes
     from ingest.perfetto.traces import trace_of
-    from ingest.store.connection import AnyStore, connect
-    from ingest.store.store import Store
+    from ingest.store.connection import connect
+    from ingest.store.directory.store import Store
+    from ingest.store.storage import Storage
 
     with ExitStack() as stack:
         file = Path(file_or_run)
@@ -65,7 +66,7 @@ def open_trace(
                 directory = stack.enter_context(temporary_directory())
                 temporary = Store(directory)
                 run_id = temporary.add(file).run_id
-                opened: AnyStore = temporary
+                opened: Storage = temporary
             else:
                 opened = open_store(store)
                 run_id = opened.find(file_or_run)

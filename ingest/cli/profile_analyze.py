@@ -17,7 +17,7 @@ from ingest.cli.analyzed import Analysis, Choice
 from ingest.cli.terminal import StoreOption, open_store
 from ingest.errors import QueryError
 from ingest.store.connection import connect, read
-from ingest.store.store import Store
+from ingest.store.directory.store import Store
 from ingest.temporary import temporary_directory
 from ingest.units import printable
 

@@ -13,9 +13,7 @@ from ingest.cli.terminal import (
 )
 from ingest.conversion import AddOptions
 from ingest.errors import StoreError
-from ingest.store.files.faults import DENIED, OLD
-from ingest.store.upkeep import edit as edit_labels
-from ingest.store.upkeep import outdated
+from ingest.store.faults import DENIED, OLD
 from ingest.units import counted
 
 RunsArgument = Annotated[
@@ -50,7 +48,7 @@ def edit(
         )
     opened = open_store(store)
     for run_id in dict.fromkeys(opened.find(run) for run in runs):
-        edit_labels(opened, run_id, changes)
+        opened.edit(run_id, changes)
         results().print(f"changed {run_id}", markup=False)
 
 
@@ -75,7 +73,7 @@ def upgrade(
 ) -> None:
     """Rebuild runs that another version of tracehouse wrote, from their original files."""
     opened = open_store(store)
-    old = outdated(opened)
+    old = opened.outdated()
     chosen = [opened.find_exactly(run) for run in runs] if runs else old
     for run_id in chosen:
         if run_id not in old:

@@ -3,12 +3,12 @@
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.store.connection import AnyStore
+from ingest.store.storage import Storage
 
 GROUPS = ("model:", "name:", "tag:")
 
 
-def runs_of(connection: duckdb.DuckDBPyConnection, store: AnyStore, selector: str) -> list[str]:
+def runs_of(connection: duckdb.DuckDBPyConnection, store: Storage, selector: str) -> list[str]:
     """Return the ids of the runs that `selector` names, sorted.
 
     `tag:KEY=VALUE`, `tag:WORD` (a tag's key or value), `model:NAME` and `name:NAME` select all

@@ -7,11 +7,12 @@ from ingest.errors import QueryError
 from ingest.export.chrome import ChromeTrace, chrome_trace
 from ingest.export.stretches import EVER, intervals_of, steps_of_two
 from ingest.perfetto.server import ShownTrace
-from ingest.store.connection import AnyStore, read
+from ingest.store.connection import read
+from ingest.store.storage import Storage
 
 
 def trace_of(
-    store: AnyStore, connection: duckdb.DuckDBPyConnection, query: QueryParams
+    store: Storage, connection: duckdb.DuckDBPyConnection, query: QueryParams
 ) -> ShownTrace:
     """Return the trace that a URL's query selects, as `ingest export --chrome` writes it.
 

@@ -24,8 +24,8 @@ from ingest.errors import StoreError
 from ingest.sandbox.checks import checked
 from ingest.sandbox.worker import OUT_OF_MEMORY
 from ingest.sandbox.writer import for_arrow
-from ingest.store.connection import create_views, open_place, read_statement
-from ingest.store.reading.private import private_directory
+from ingest.store.connection import read_statement
+from ingest.store.opening import existing
 
 SETTINGS = (
     "SET enable_external_access = false",
@@ -75,10 +75,10 @@ def _connect(place: str, memory: int) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(
         config={"memory_limit": f"{memory}B", "threads": threads, "temp_directory": ""}
     )
-    store = open_place(place)
-    readable = [f"{path}/" for path in (place.removeprefix("file://"), private_directory())]
+    store = existing(place)
+    readable = [f"{path}/" for path in store.places_read()]
     connection.execute(f"SET allowed_directories = {sql.literal(readable)}")
-    create_views(connection, store)
+    store.create_views(connection)
     for setting in SETTINGS:
         connection.execute(setting)
     return connection

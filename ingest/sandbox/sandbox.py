@@ -9,7 +9,7 @@ from pathlib import Path
 from ingest.errors import QueryError
 from ingest.sandbox.result import Result, narrow
 from ingest.sandbox.worker import Worker
-from ingest.store.connection import opened
+from ingest.store.opening import opened
 from ingest.store.place import default_store
 
 

@@ -13,6 +13,7 @@ URL = re.compile(r"(s3|file)://")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # `pathlib` turns `s3://` into `s3:/`
 # Libraries read these in different ways, and what is before an @ may be a secret.
 UNCLEAR = re.compile(r"[%?#@\\\s]|/\.{1,2}(/|$)|//")
+FORBIDDEN = "[]*?=\\"  # signs in paths that DuckDB would not read as they are
 PLACES = "a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY"
 
 

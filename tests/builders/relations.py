@@ -21,7 +21,7 @@ from ingest.conversion import stage_run, utc_now
 from ingest.conversion.build import STEPS, holds, tasks_of, texts_of
 from ingest.formats import Source
 from ingest.inputs import read_run_input
-from ingest.store.derived.catalog import UNSOUND
+from ingest.store.directory.derived.catalog import UNSOUND
 from tests.builders.events import Event
 
 CONFIG = {"threads": 1, "preserve_insertion_order": False}

@@ -59,7 +59,7 @@ def test_an_open_page_shows_changes(app: Callable[..., Any], own_lake: str) -> N
     page = app(own_lake, "runs")
     assert len(tables(page)[0]) == 3
     lake = Lake(own_lake)
-    ingest.edit(lake, lake.find(SNAPSHOT), ingest.AddOptions(model="new"))
+    lake.edit(lake.find(SNAPSHOT), ingest.AddOptions(model="new"))
     lake.remove(lake.find(DEVICE))
     page.run()
     assert not page.exception

@@ -12,13 +12,12 @@ from tests.dashboard.elements import tables
 # Adds, edits, damages and repairs, rebuilds and removes runs, again and again.
 WRITER = """
 import sys, ingest
-from ingest.store import upkeep
 store, kept, directory = ingest.Store(sys.argv[1]), sys.argv[2], sys.argv[3]
 for number in range(int(sys.argv[4])):
     run_id = store.add(f"{directory}/{number}.json", threads=1).run_id
-    upkeep.edit(store, run_id, ingest.AddOptions(model=f"model {number}"))
-    upkeep.edit(store, kept, ingest.AddOptions(model=f"model {number}"))
-    upkeep.rebuild(store, kept, threads=1)
+    store.edit(run_id, ingest.AddOptions(model=f"model {number}"))
+    store.edit(kept, ingest.AddOptions(model=f"model {number}"))
+    store.rebuild(kept, threads=1)
     store.check(repair=True)
     store.remove(run_id)
 """

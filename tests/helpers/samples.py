@@ -11,7 +11,7 @@ import duckdb
 import ingest
 from ingest import sql
 from ingest.sql.versions import PACKAGES
-from ingest.store.derived.index import INDEX, VERSION, index_version
+from ingest.store.directory.derived.index import INDEX, VERSION, index_version
 from tests.helpers.kept_directories import KeptDirectories
 from tests.helpers.stores import locked
 

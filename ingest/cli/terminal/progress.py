@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from ingest.conversion import AddOptions
 from ingest.errors import IngestError
 from ingest.inputs.run_input import IN_DIRECTORY_BELOW, MOST_BELOW
-from ingest.store.adding import add_all, rebuild_all
-from ingest.store.connection import AnyStore
-from ingest.store.store import Added
+from ingest.store.storage import Added, Storage
 from ingest.units import counted, printable
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add_with_progress(
-    store: AnyStore, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
+    store: Storage, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
 ) -> bool:
     """Add the paths, show the progress, and print the outcome of each.
 
@@ -38,14 +36,14 @@ def add_with_progress(
             label = f"{names[path]}: linking and writing" if is_read else names[path]
             bars.advance(path, done, label)
 
-        with closing(add_all(store, paths, options, jobs, advance)) as outcomes:
+        with closing(store.add_all(paths, options, jobs, advance)) as outcomes:
             for path, outcome in outcomes:
                 bars.remove(path)
                 failed |= _report(path, outcome, as_json)
     return not failed
 
 
-def rebuild_with_progress(store: AnyStore, run_ids: list[str], jobs: int) -> list[str]:
+def rebuild_with_progress(store: Storage, run_ids: list[str], jobs: int) -> list[str]:
     """Rebuild the runs, show the progress, and print the outcome of each.
 
     Return the ids of the runs that could not be rebuilt.
@@ -58,7 +56,7 @@ def rebuild_with_progress(store: AnyStore, run_ids: list[str], jobs: int) -> lis
         def advance(run_id: str, done: int) -> None:
             bars.advance(run_id, done, run_id)
 
-        with closing(rebuild_all(store, run_ids, jobs, advance)) as outcomes:
+        with closing(store.rebuild_all(run_ids, jobs, advance)) as outcomes:
             for run_id, outcome in outcomes:
                 bars.remove(run_id)
                 if isinstance(outcome, IngestError):

@@ -14,4 +14,15 @@ Each stored table is one Delta table. A commit of `runs` decides what readers se
 So each addition, edit, removal and rebuild is one commit. A reader sees each run whole or not at
 all, and a process that was killed leaves only files that nobody reads. Compaction merges files and
 drops what nobody needs.
+
+lake.py           Lake: finds and reads runs
+place.py          the lake's files, and how libraries open them
+snapshot.py       what one version of a lake contains; catalog.py its views
+schema.py         the columns of its tables
+commits.py        commits of Delta tables, and what a commit of `runs` says
+rewriting.py      changes of rows of `runs`
+changes.py        removal of runs, and editing of labels
+batch.py          adding runs in batches; uploads.py their files
+adding.py, push.py, pull.py    from files, from a directory, and to one
+compaction.py, vacuum.py, checking.py    upkeep
 """

@@ -7,10 +7,11 @@ for object storage do not work in forks.
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ingest import sql
 from ingest.conversion import AddOptions
@@ -18,15 +19,17 @@ from ingest.errors import IngestError, StoreError
 from ingest.formats import Source
 from ingest.inputs import RunInput, read_run_input
 from ingest.store import run_ids
-from ingest.store.changes.written import Written, read_original, write
-from ingest.store.files.places import PREFIX
+from ingest.store.directory.files.places import PREFIX
 from ingest.store.lake.batch import WrittenRun, add_batch, is_full, replace_run
 from ingest.store.lake.compaction import compact_if_due
-from ingest.store.lake.lake import Lake
 from ingest.store.lake.rewriting import manifest_of_run
-from ingest.store.store import Added
+from ingest.store.storage import Added, AddOutcomes, RebuildOutcomes
 from ingest.store.workers import in_processes
+from ingest.store.written import Written, read_original, write
 from ingest.temporary import temporary_directory
+
+if TYPE_CHECKING:
+    from ingest.store.lake.lake import Lake
 
 Progress = Callable[[Path, int], None]
 
@@ -43,16 +46,13 @@ class _Converted:
 
 
 def add_to_lake(
-    lake: Lake,
+    lake: "Lake",
     paths: Sequence[Path],
     options: AddOptions,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Generator[tuple[Path, Added | IngestError], None, None]:
-    """Add each path as a run, in batches. Yield each path with its outcome.
-
-    `progress` is called with a path and the number of bytes of its files read so far.
-    """
+) -> AddOutcomes:
+    """Add each path as a run, in batches, as `Storage.add_all` does."""
     with temporary_directory() as work:
         adder = _Adder(lake, work, options)
         waiting = list(dict.fromkeys(paths))
@@ -82,7 +82,7 @@ class _Adder:
     `skips_likely`: whether files are not converted if the id of a run says that the lake has them.
     """
 
-    def __init__(self, lake: Lake, work: Path, options: AddOptions) -> None:
+    def __init__(self, lake: "Lake", work: Path, options: AddOptions) -> None:
         self.skips_likely = True
         self._lake = lake
         self._work = work
@@ -156,12 +156,12 @@ class _Adder:
 
 
 def rebuild_in_lake(
-    lake: Lake,
+    lake: "Lake",
     chosen: Sequence[str],
     jobs: int = 1,
     progress: Callable[[str, int], None] | None = None,
-) -> Generator[tuple[str, IngestError | None], None, None]:
-    """Rebuild each run from its original files. Yield each run's id with its error, or None."""
+) -> RebuildOutcomes:
+    """Rebuild each run from its original files, as `Storage.rebuild_all` does."""
     manifests = {run_id: manifest_of_run(lake.place, lake.head, run_id) for run_id in chosen}
     with temporary_directory() as work:
 

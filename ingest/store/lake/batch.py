@@ -13,8 +13,7 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.files.manifest import Manifest
-from ingest.store.files.places import PREFIX
+from ingest.store.directory.files.places import PREFIX
 from ingest.store.lake.commits import Change, Head, change_runs, change_table, check_time, today
 from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.rewriting import manifest_of_run, runs_in, without_runs
@@ -29,6 +28,7 @@ from ingest.store.lake.schema import (
     to_lake,
 )
 from ingest.store.lake.uploads import uploaded, write
+from ingest.store.manifest import Manifest
 
 BATCH_RUNS = 100
 BATCH_BYTES = 64 << 20

@@ -22,7 +22,7 @@ def remove(place: LakePlace, run_ids: Collection[str]) -> None:
 
 
 def edit(place: LakePlace, run_id: str, changes: AddOptions) -> None:
-    """Change the labels of a run, as `ingest.edit` does."""
+    """Change the labels of a run, as `Storage.edit` does."""
 
     def edited(head: Head) -> Change:
         manifest = manifest_of_run(place, head, run_id)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from ingest.store.files.faults import MISSING, SIZE, UNREADABLE, Fault
+from ingest.store.faults import MISSING, SIZE, UNREADABLE, Fault
 from ingest.store.lake.commits import Change, LakeFile, change_runs, change_table
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import RUNS, kinds_of_tables

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ingest.errors import StoreError
-from ingest.store.files.listing import LISTING
+from ingest.store.directory.files.listing import LISTING
 from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.schema import DAY, RUNS, arrow_schema, kinds_of_tables, lake_version
 
@@ -299,7 +299,7 @@ def _commit_info(place: LakePlace, version: int) -> dict[str, str]:
 
     A vacuum commits, too. Then it is what the commit before says.
     """
-    lines = place.text(RUNS, _log(version)).splitlines()
+    lines = place.content(RUNS, _log(version)).splitlines()
     entries: list[dict[str, dict[str, str]]] = list(map(json.loads, lines))
     commit = next((entry["commitInfo"] for entry in entries if "commitInfo" in entry), {})
     if commit.get("operation") in VACUUM and version:

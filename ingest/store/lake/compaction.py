@@ -20,7 +20,7 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.files.faults import StoreWarning
+from ingest.store.faults import StoreWarning
 from ingest.store.lake.commits import (
     MERGED,
     MOST_HOURS,

@@ -1,20 +1,30 @@
 """A lake: finds, changes and checks the runs at a URL, and opens connections to them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
 from ingest import sql
 from ingest.conversion import AddOptions
+from ingest.errors import StoreError
 from ingest.store import run_ids
-from ingest.store.files.faults import Fault
+from ingest.store.directory.reading.private import private_directory
+from ingest.store.faults import Fault
+from ingest.store.lake.adding import add_to_lake, rebuild_in_lake
 from ingest.store.lake.changes import edit, remove
 from ingest.store.lake.checking import Damaged, drop, find_damaged
 from ingest.store.lake.commits import Head, create
-from ingest.store.lake.place import LakePlace
+from ingest.store.lake.kept import kept_directory
+from ingest.store.lake.place import LakePlace, reason
 from ingest.store.lake.snapshot import LakeRun, Snapshot
 from ingest.store.place import url_of
+from ingest.store.storage import AddOutcomes, RebuildOutcomes
+
+T = TypeVar("T")
 
 
 class Lake:
@@ -23,11 +33,24 @@ class Lake:
     The constructor raises StoreError if there is no lake.
     """
 
-    def __init__(self, url: str, as_of: datetime | None = None) -> None:
-        self.place = LakePlace(url_of(url))
+    def __init__(self, place: str | Path, as_of: datetime | None = None) -> None:
+        self.place = LakePlace(url_of(str(place)))
         self._as_of = as_of
         self.snapshot = Snapshot(self.place, as_of)
         self._damaged: list[Damaged] = []
+
+    @classmethod
+    def existing(cls, place: str | Path, as_of: datetime | None = None) -> "Lake":
+        """Open the lake at a URL (`Storage.existing`)."""
+        return cls(place, as_of)
+
+    @classmethod
+    def created(cls, place: str | Path) -> "Lake":
+        """Open the lake at a URL, which is created if it does not exist."""
+        lake_place = LakePlace(url_of(str(place)))
+        with lake_place.reported("write"):
+            create(lake_place)
+        return cls(place)
 
     @property
     def path(self) -> str:
@@ -78,6 +101,25 @@ class Lake:
         """
         return run_ids.find_exactly(self.path, self._names(), reference)
 
+    def add_all(
+        self,
+        paths: Sequence[Path],
+        options: AddOptions,
+        jobs: int = 1,
+        progress: Callable[[Path, int], None] | None = None,
+    ) -> AddOutcomes:
+        """Add each path as a run (`Storage.add_all`). The runs of a batch appear at once."""
+        return add_to_lake(self, paths, options, jobs, progress)
+
+    def rebuild_all(
+        self,
+        run_ids: Sequence[str],
+        jobs: int = 1,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> RebuildOutcomes:
+        """Rebuild each run from its original files (`Storage.rebuild_all`)."""
+        return rebuild_in_lake(self, run_ids, jobs, progress)
+
     def remove(self, *run_ids: str) -> None:
         """Remove runs in one atomic step. Raise StoreError if one is not there."""
         if run_ids:
@@ -85,7 +127,7 @@ class Lake:
             self.drop_damaged()
 
     def edit(self, run_id: str, changes: AddOptions) -> None:
-        """Change the labels of a run, as `ingest.edit` does."""
+        """Change the labels of a run (`Storage.edit`)."""
         edit(self.place, run_id, changes)
 
     def create_views(
@@ -123,13 +165,26 @@ class Lake:
             with self.place.reported("write"):
                 drop(self.place, self._damaged, {i: self.runs[i].batch for i in self.faults()})
 
+    def places_read(self) -> list[str]:
+        """Return the directories and URLs that statements of a connection read."""
+        own = (private_directory(), kept_directory(self.place))
+        return [self.place.path(""), *map(str, own)]
+
+    @staticmethod
+    def answer(place: str, query: Callable[[], T]) -> T:
+        """Return the result of `query`. Raise StoreError if a file of the lake cannot be read."""
+        try:
+            return query()
+        except (duckdb.Error, OSError) as error:
+            is_of_file = isinstance(error, duckdb.IOException | duckdb.HTTPException | OSError)
+            if is_of_file or f"{place.removeprefix('file://')}/" in str(error):
+                raise StoreError(f"{place}: cannot read the store: {reason(error)}") from error
+            raise
+
+    @staticmethod
+    def keeping_files(place: str) -> AbstractContextManager[None]:
+        """Do nothing: `ingest vacuum` keeps files for days (`Storage.keeping_files`)."""
+        return nullcontext()
+
     def _names(self) -> dict[str, str | None]:
         return {run_id: run.name for run_id, run in self.runs.items()}
-
-
-def created(url: str) -> Lake:
-    """Open the lake at a URL. Create it if there is none."""
-    place = LakePlace(url_of(url))
-    with place.reported("write"):
-        create(place)
-    return Lake(url)

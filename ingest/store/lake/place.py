@@ -117,10 +117,10 @@ class LakePlace:
         with self.reported("read"):
             return self.tables(self.path(table), version=version, storage_options=self.options)
 
-    def text(self, table: str, file: str) -> str:
-        """Return the content of a text file in the directory of a table."""
+    def content(self, table: str, file: str) -> bytes:
+        """Return the content of a file in the directory of a table."""
         with self.reported("read"):
-            return str(self.filesystem.read_text(self.path(table, file), encoding="utf-8"))
+            return bytes(self.filesystem.cat_file(self.path(table, file)))
 
     def has(self, table: str, file: str) -> bool:
         """Return whether there is a file in the directory of a table."""

@@ -7,12 +7,12 @@ import duckdb
 
 from ingest import sql
 from ingest.conversion.parquet import EVENTS_FORMAT, FORMAT
-from ingest.store.files.locking import sync, writing
-from ingest.store.files.manifest import checksums
+from ingest.store.directory.files.locking import sync, writing
+from ingest.store.directory.store import Store
 from ingest.store.lake.lake import Lake
 from ingest.store.lake.rewriting import manifest_of_run
+from ingest.store.manifest import checksums
 from ingest.store.run_ids import by_digits, likely
-from ingest.store.store import Store
 
 
 def pull(lake: Lake, store: Store, run_ids: Collection[str]) -> Iterator[str]:

@@ -5,16 +5,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.derived.index import index_path
-from ingest.store.files.faults import StoreWarning
-from ingest.store.files.leases import keeping_files, take_lease
-from ingest.store.files.manifest import read_manifest
+from ingest.store.directory.derived.index import index_path
+from ingest.store.directory.files.leases import keeping_files, take_lease
+from ingest.store.directory.store import Store
+from ingest.store.faults import StoreWarning
 from ingest.store.lake.batch import WrittenRun, add_batch, batches
 from ingest.store.lake.compaction import compact_if_due
-from ingest.store.lake.lake import Lake, created
+from ingest.store.lake.lake import Lake
 from ingest.store.lake.rewriting import manifest_of_run
+from ingest.store.manifest import read_manifest
 from ingest.store.run_ids import by_digits, likely
-from ingest.store.store import Store
 
 
 def push(
@@ -25,7 +25,7 @@ def push(
     Create the lake if there is none. If a run cannot be read, or if another version of tracehouse
     wrote it, raise StoreError, or with `skips` warn with StoreWarning and leave it out.
     """
-    lake = created(url)
+    lake = Lake.created(url)
     new = sorted({*run_ids} - {*lake.runs})
     known = {file.path for file in lake.head.files}
     _lease = take_lease(store.path)  # held until the end

@@ -9,11 +9,11 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.files.manifest import Manifest, parse_manifest
 from ingest.store.lake.commits import Change, Head, LakeFile, State, paths_to_read
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, MANIFEST, RUNS
 from ingest.store.lake.uploads import uploaded, write
+from ingest.store.manifest import Manifest, parse_manifest
 
 
 def without_runs(place: LakePlace, head: Head, run_ids: Collection[str]) -> Change:

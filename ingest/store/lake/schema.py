@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 
 from ingest import sql
-from ingest.store.derived.index import STATE, index_version
-from ingest.store.derived.template import copy_empty
+from ingest.store.directory.derived.index import STATE, index_version
+from ingest.store.directory.derived.template import copy_empty
 
 LAYOUT = "1"
 RUNS = "runs"

@@ -11,37 +11,43 @@ from typing import NamedTuple
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.store.derived.catalog import create_path
-from ingest.store.lake.catalog import FILES, REMOVED, copy_catalog
+from ingest.store.directory.derived.catalog import UNSOUND, create_path
+from ingest.store.directory.reading.private import private_directory
+from ingest.store.lake.catalog import FILES, REMOVED, SHOWN, copy_catalog
 from ingest.store.lake.commits import (
     MERGED,
     REWRITTEN,
     Head,
     LakeFile,
     files_of,
-    paths_to_read,
     read_head,
 )
+from ingest.store.lake.kept import paths_to_query
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, TABLES, write_empty
-from ingest.store.reading.private import private_directory
 
 OURS = re.compile(rf"{DAY}=[0-9-]{{10}}/({MERGED})?[0-9a-f]{{32}}\.parquet")
 
 
 class LakeRun(NamedTuple):
-    """A run of a lake. `batch` has its rows, `day` is that of adding, `tables` have its rows."""
+    """A run of a lake.
+
+    Its rows are in the tables `tables`, in the batch `batch`. Its row of `runs` is in the file
+    `of_runs`.
+    """
 
     run_id: str
     name: str | None
     batch: str
-    day: str
     tables: list[str]
+    of_runs: LakeFile
 
-    def is_in(self, file: LakeFile) -> bool:
-        """Return whether rows of the run may be in a file of one of its tables."""
-        is_likely = file.day == self.day and file.may_have([self.run_id])
-        return is_likely and file.is_of([self.batch])
+    def is_in(self, table: str, file: LakeFile) -> bool:
+        """Return whether rows of the run may be in a file of a table."""
+        if table == RUNS:
+            return file == self.of_runs
+        is_likely = file.day == self.of_runs.day and file.may_have([self.run_id])
+        return table in self.tables and is_likely and file.is_of([self.batch])
 
 
 class Snapshot:
@@ -59,14 +65,19 @@ class Snapshot:
         if not self.head.files:
             return {}
         with self.place.reported("read"), duckdb.connect() as connection:
+            paths = paths_to_query(self.place, RUNS, self.head.files)
+            files = dict(zip(paths, self.head.files, strict=True))
             self.place.register(connection)
             rows = connection.execute(
-                f"SELECT run_id, name, {BATCH}, regexp_extract(filename, '{DAY}=([^/]+)', 1), "
-                f"{TABLES} FROM read_parquet($1, hive_partitioning = false, filename = true) "
+                f"SELECT run_id, name, {BATCH}, {TABLES}, filename "
+                "FROM read_parquet($1, hive_partitioning = false, filename = true) "
                 "ORDER BY run_id",
-                [paths_to_read(self.place, RUNS, self.head.files)],
+                [[*files]],
             ).fetchall()
-        return {row[0]: LakeRun(*row) for row in rows}
+        return {
+            run_id: LakeRun(run_id, name, batch, tables, files[path])
+            for run_id, name, batch, tables, path in rows
+        }
 
     @cached_property
     def batches(self) -> set[str]:
@@ -86,9 +97,7 @@ class Snapshot:
         return [
             run.run_id
             for run in self.runs.values()
-            if table in run.tables
-            and run.is_in(file)
-            and (run.batch == file.name or run.batch not in batches)
+            if run.is_in(table, file) and (run.batch == file.name or run.batch not in batches)
         ]
 
     def create_views(
@@ -96,24 +105,25 @@ class Snapshot:
     ) -> None:
         """Create every table, view and macro in an in-memory connection.
 
-        With `run_ids`, they read only files that may have rows of these runs. That is faster, and
-        enough for queries about these runs.
+        With `run_ids`, they show only these runs, and read only files that may have their rows.
         """
+        shown = [self.runs[run_id] for run_id in run_ids]
         removed = [f"{batch}/{run_id}" for batch, run_id in sorted(self.head.state.removed)]
 
         def files(table: str, transaction: int) -> list[str]:
             """Return the files of a table. DuckDB calls this to bind a statement."""
             found = self.files(table)
-            if run_ids and table != RUNS:
-                runs = [self.runs[run_id] for run_id in run_ids]
-                found = [file for file in found if any(run.is_in(file) for run in runs)]
-            return paths_to_read(self.place, table, found) or [_empty(table)]
+            if run_ids:
+                found = [file for file in found if any(run.is_in(table, file) for run in shown)]
+            return paths_to_query(self.place, table, found) or [_empty(table)]
 
+        connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
         self.place.register(connection)
-        copy_catalog(connection)
+        copy_catalog(connection, is_of_some=bool(run_ids))
         create_path(connection, self.place.url)
         connection.create_function(FILES, files, ["VARCHAR", "UBIGINT"], "VARCHAR[]")
         connection.create_function(REMOVED, lambda _: removed, ["UBIGINT"], "VARCHAR[]")
+        connection.create_function(SHOWN, lambda _: [*run_ids], ["UBIGINT"], "VARCHAR[]")
 
     def _read_files(self, table: str) -> list[LakeFile]:
         if table == RUNS:

@@ -94,7 +94,7 @@ def test_labels_are_edited_in_place(tab, serve, traces):
     }
     runs = [add_whole(traces, name, [event("cpu_op", 0, name)]) for name in labels]
     for run, options in zip(runs, labels.values(), strict=True):
-        ingest.edit(traces.store, run, options)
+        traces.store.edit(run, options)
 
     def stored():
         query = "SELECT model, mode, tags, note FROM run_list ORDER BY name"

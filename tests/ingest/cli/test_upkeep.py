@@ -6,7 +6,6 @@ from importlib import metadata
 import pytest
 
 import ingest
-from ingest.store import upkeep
 from tests.builders.events import Event
 from tests.conftest import Traces
 from tests.helpers.command import Command
@@ -55,10 +54,10 @@ def test_an_empty_label_removes_the_one_from_the_runs_files(
     traces.write([EVENT])
     (traces.directory / "run.json").write_text('{"model": "flux", "mode": "eager"}')
     run_id = traces.store.add(traces.directory).run_id
-    ingest.edit(traces.store, run_id, ingest.AddOptions(model="", mode="", note=""))
+    traces.store.edit(run_id, ingest.AddOptions(model="", mode="", note=""))
     query = "SELECT model, mode, note FROM runs"
     assert ingest.connect(traces.store.path).execute(query).fetchall() == [(None, None, None)]
-    upkeep.rebuild(traces.store, run_id)
+    traces.store.rebuild(run_id)
     assert ingest.connect(traces.store.path).execute(query).fetchall() == [(None, None, None)]
     assert "cannot be empty" in command("edit", run_id, "--name", "").err
     assert command("edit", run_id).code == 2
@@ -68,7 +67,7 @@ def test_concurrent_edits_are_all_kept(traces: Traces) -> None:
     run_id = add(traces)
 
     def tag(key: str) -> None:
-        ingest.edit(ingest.Store(traces.store.path), run_id, ingest.AddOptions(tags={key: "1"}))
+        ingest.Store(traces.store.path).edit(run_id, ingest.AddOptions(tags={key: "1"}))
 
     keys = [f"k{number}" for number in range(6)]
     with ThreadPoolExecutor(4) as pool:
@@ -81,10 +80,10 @@ def test_a_run_that_is_edited_during_a_rebuild_keeps_the_new_labels(traces: Trac
     run_id = add(traces)
 
     def label(_: int) -> None:
-        ingest.edit(ingest.Store(traces.store.path), run_id, ingest.AddOptions(model="new"))
+        ingest.Store(traces.store.path).edit(run_id, ingest.AddOptions(model="new"))
 
     with pytest.raises(ingest.IngestError, match="its labels changed during the rebuild"):
-        upkeep.rebuild(traces.store, run_id, progress=label)
+        traces.store.rebuild(run_id, progress=label)
     rows = ingest.connect(traces.store.path).execute("SELECT model FROM runs").fetchall()
     assert rows == [("new",)]
 

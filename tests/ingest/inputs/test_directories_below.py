@@ -5,7 +5,7 @@ from pathlib import Path
 
 import ingest
 from ingest.inputs import read_run_input
-from ingest.store.files.manifest import checksums
+from ingest.store.manifest import checksums
 from tests.builders.events import op
 from tests.helpers.command import Command
 

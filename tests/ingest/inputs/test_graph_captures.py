@@ -8,7 +8,6 @@ import pytest
 import ingest
 from ingest.errors import ProfileError, StoreError
 from ingest.inputs import run_directories
-from ingest.store.upkeep import rebuild
 from tests.builders.cuda_graphs import capture, replay
 from tests.builders.events import Event, frame
 from tests.helpers.command import Command
@@ -73,7 +72,7 @@ def test_a_named_trace_of_captures_is_read_again_by_a_rebuild(
     options = ingest.AddOptions(capture_traces=[str(captures)])
     run_id = store.add(trace, options).run_id
     assert attributed(store) == KNOWN
-    rebuild(store, run_id)
+    store.rebuild(run_id)
     assert attributed(store) == KNOWN
     assert not store.add(trace, options).is_new
     assert store.add(trace).is_new  # without its captures, it is another run
@@ -86,11 +85,11 @@ def test_a_rebuild_reads_captures_that_came_later(store: ingest.Store, tmp_path:
     write(run / "trace.json", REPLAY)
     run_id = store.add(run).run_id
     write(run / "capture_traces" / "bs_1.json", CAPTURE)
-    rebuild(store, run_id)
+    store.rebuild(run_id)
     assert attributed(store) == KNOWN
     write(run / "more.json", CAPTURE)
     with pytest.raises(StoreError, match="have changed"):
-        rebuild(store, run_id)
+        store.rebuild(run_id)
 
 
 def test_the_option_may_be_repeated_and_paths_can_be_redacted(

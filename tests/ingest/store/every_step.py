@@ -24,8 +24,7 @@ from pathlib import Path
 
 import ingest
 from ingest import sql
-from ingest.store import upkeep
-from ingest.store.files.faults import find_fault
+from ingest.store.directory.files.detection import find_fault
 
 sys.path.append(str(Path(__file__).parents[3]))
 from tests.helpers.stores import is_at_rest, listing
@@ -61,11 +60,11 @@ def remove() -> None:
 
 
 def edit() -> None:
-    upkeep.edit(ingest.Store(path), RUN, ingest.AddOptions(model="m", note="n"))
+    ingest.Store(path).edit(RUN, ingest.AddOptions(model="m", note="n"))
 
 
 def rebuild() -> None:
-    upkeep.rebuild(ingest.Store(path), RUN)
+    ingest.Store(path).rebuild(RUN)
 
 
 def take_over() -> None:

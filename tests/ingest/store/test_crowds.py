@@ -13,7 +13,7 @@ import pytest
 
 import ingest
 from ingest.errors import StoreError
-from ingest.store.reading.retry import retry_if_removed
+from ingest.store.directory.reading.retry import retry_if_removed
 from tests.helpers.stores import is_at_rest
 
 pytestmark = pytest.mark.slow  # starts many processes

@@ -15,7 +15,7 @@ import pytest
 
 import ingest
 from ingest import sql
-from ingest.store.files.locking import work_directory
+from ingest.store.directory.files.locking import work_directory
 from tests.builders.events import op
 from tests.helpers.command import Command, Result
 from tests.helpers.stores import is_at_rest

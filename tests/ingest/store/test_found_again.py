@@ -12,7 +12,6 @@ import pytest
 
 import ingest
 from ingest import sql
-from ingest.store import upkeep
 from tests.builders.events import op
 from tests.conftest import Traces
 from tests.helpers.command import Command
@@ -61,7 +60,7 @@ def test_a_store_copied_over_another_adds_its_runs(store: ingest.Store, tmp_path
 
 def test_an_older_listing_loses_no_run(store: ingest.Store) -> None:
     before = (store.path / "listing.json").read_bytes()
-    upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+    store.edit(store.find("one"), ingest.AddOptions(note="n"))
     store.remove(store.find("two"))
     (store.path / "listing.json").write_bytes(before)
     assert runs(store.path) == [("one", 1)]
@@ -81,7 +80,7 @@ def test_a_copy_in_which_a_run_was_just_removed_removes_it_from_no_other_store(
 
 
 def test_a_lost_listing_loses_no_run(store: ingest.Store) -> None:
-    upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+    store.edit(store.find("one"), ingest.AddOptions(note="n"))
     connection = ingest.connect(store)  # keeps the files of the run that is removed
     store.remove(store.find("two"))
     (store.path / "listing.json").unlink()
@@ -97,9 +96,9 @@ def test_a_commit_that_fails_leaves_no_run(
 
     run_id = store.find("one")
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.store.files.listing.Listing.write", fail)
+        patched.setattr("ingest.store.directory.files.listing.Listing.write", fail)
         for change in (
-            lambda: upkeep.edit(store, run_id, ingest.AddOptions(note="n")),
+            lambda: store.edit(run_id, ingest.AddOptions(note="n")),
             lambda: store.remove(run_id),
         ):
             with pytest.raises(ingest.IngestError, match="cannot write to the store"):
@@ -117,9 +116,9 @@ def test_an_interruption_after_the_commit_loses_no_run(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.store.changes.commits.publish", interrupt)
+        patched.setattr("ingest.store.directory.changes.commits.publish", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+            store.edit(store.find("one"), ingest.AddOptions(note="n"))
     assert runs(store.path) == BOTH
     query = "SELECT note FROM runs ORDER BY name"
     assert ingest.connect(store.path).execute(query).fetchall() == [("n",), (None,)]
@@ -211,7 +210,7 @@ def test_modes_of_files_outside_the_store_stay(store: ingest.Store, tmp_path: Pa
     (copied / "key").symlink_to(private / "key")
     (copied / "private").symlink_to(private)
     assert runs(store.path) == BOTH
-    upkeep.edit(store, run_id, ingest.AddOptions(note="n"))
+    store.edit(run_id, ingest.AddOptions(note="n"))
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
     assert stat.S_IMODE((private / "key").stat().st_mode) == 0o600
 
@@ -243,7 +242,7 @@ def test_a_damaged_copy_that_cannot_be_removed_stays_listed(
         raise PermissionError(13, "Permission denied", str(store.path))
 
     with monkeypatch.context() as patched:
-        patched.setattr("ingest.store.files.listing.Listing.write", fail)
+        patched.setattr("ingest.store.directory.files.listing.Listing.write", fail)
         with pytest.raises(ingest.IngestError, match="cannot write to the store"):
             store.remove(run_id)
     assert copied.is_dir()
@@ -277,7 +276,7 @@ def test_a_removed_run_does_not_return_from_a_revision_that_lost(
     """Stores were merged, and each had a revision of the run."""
     older = Path(shutil.copytree(store.path, tmp_path / "older", symlinks=True))
     run_id = store.find("one")
-    upkeep.edit(store, run_id, ingest.AddOptions(note="n"))
+    store.edit(run_id, ingest.AddOptions(note="n"))
     revision = store.run_path(run_id).parent
     subprocess.run(["cp", "-a", f"{older}/revisions", store.path], check=True)
     assert len(list(revision.parent.glob(f"*/run_id={run_id}"))) == 2
@@ -342,7 +341,7 @@ def test_files_that_others_put_beside_runs_stay(store: ingest.Store) -> None:
         file.write_text("text")
     (store.path / "revisions" / "notes").write_text("text")
     (store.path / "revisions" / version.name).mkdir()
-    upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+    store.edit(store.find("one"), ingest.AddOptions(note="n"))
     assert not (store.path / "revisions" / version.name).exists()
     assert (store.path / "runs" / "README").read_text() == "text"
     assert (version / "run_id=other-1" / "notes").read_text() == "text"
@@ -394,7 +393,7 @@ def test_the_listing_is_as_readable_as_it_was(store: ingest.Store) -> None:
     (store.path / "listing.json").chmod(0o664)
     before = os.umask(0o077)
     try:
-        upkeep.edit(store, store.find("one"), ingest.AddOptions(note="n"))
+        store.edit(store.find("one"), ingest.AddOptions(note="n"))
     finally:
         os.umask(before)
     for name in ("listing.json", "index.parquet"):

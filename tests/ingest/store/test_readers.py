@@ -15,8 +15,7 @@ import pytest
 
 import ingest
 from ingest import server
-from ingest.store import upkeep
-from ingest.store.files import leases
+from ingest.store.directory.files import leases
 from tests.helpers.stores import is_at_rest, listing
 
 pytestmark = pytest.mark.slow  # starts several processes
@@ -129,13 +128,13 @@ def test_every_answer_is_the_state_before_or_after_a_change(
                 add(number)
             elif operation == "edit":
                 model = f"model {number}"
-                upkeep.edit(store, run_id, ingest.AddOptions(model=model))
+                store.edit(run_id, ingest.AddOptions(model=model))
                 changed(run_id, (run_id, model, model, *state[run_id][3:]))
             elif operation == "remove":
                 store.remove(run_id)
                 changed(run_id, None)
             else:
-                upkeep.rebuild(store, run_id, threads=1)
+                store.rebuild(run_id, threads=1)
         _wait_for(answers)
     for file in answers:
         given = [json.loads(line) for line in file.read_text().splitlines() if line.endswith("]")]
@@ -225,7 +224,7 @@ def test_without_readers_files_are_deleted_at_once(
 ) -> None:
     run_id = store.add(trace(1)).run_id
     files = store.run_path(run_id)
-    upkeep.edit(store, run_id, ingest.AddOptions(model="n"))
+    store.edit(run_id, ingest.AddOptions(model="n"))
     assert not files.exists()
     store.remove(run_id)
     assert listing(store.path)["runs"] == []
@@ -238,7 +237,7 @@ def test_other_programs_follow_the_links(store: ingest.Store, trace: Callable[[i
     with duckdb.connect(catalog, read_only=True) as other:
         run_id = store.add(trace(2)).run_id
         for model in ("a", "b"):
-            upkeep.edit(store, run_id, ingest.AddOptions(model=model))
+            store.edit(run_id, ingest.AddOptions(model=model))
             assert other.execute(QUERY).fetchall() == [(run_id, model, model, 2, 2, 1)]
         store.remove(run_id)
         assert other.execute(QUERY).fetchall() == []

@@ -57,7 +57,7 @@ def test_concurrent_edits_are_all_kept(own_lake: str) -> None:
     run_id = Lake(own_lake).find(DEVICE)
 
     def tag(key: str) -> None:
-        ingest.edit(Lake(own_lake), run_id, ingest.AddOptions(tags={key: "1"}))
+        Lake(own_lake).edit(run_id, ingest.AddOptions(tags={key: "1"}))
 
     keys = [f"k{number}" for number in range(6)]
     with ThreadPoolExecutor(4) as pool:

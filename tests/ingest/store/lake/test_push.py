@@ -62,7 +62,7 @@ def test_a_run_is_never_there_twice(
     first, second = others
     before = Lake(own_lake)
     list(pushing.push(small, own_lake, [first]))
-    monkeypatch.setattr(pushing, "created", lambda _: before)
+    monkeypatch.setattr(Lake, "created", lambda _: before)
     assert list(pushing.push(small, own_lake, [first])) == [[]]
     assert list(pushing.push(small, own_lake, [first, second])) == [[second]]
     assert all_rows(own_lake) == all_rows(small.path)

@@ -1,0 +1,1 @@
+"""What lies on the disk: paths, the listing, revisions, locks and leases, and their faults."""

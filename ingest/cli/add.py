@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ingest.cli.labels import Mode, tags_of
-from ingest.cli.terminal import StoreOption, add_with_progress, create_store
+from ingest.cli.terminal import ClusterOption, StoreOption, add_with_progress, create_store
 from ingest.conversion import AddOptions
 from ingest.formats import max_inflation, max_snapshot_bytes
 from ingest.inputs import run_directories
@@ -28,6 +28,7 @@ def add(
     jobs: Annotated[
         int, typer.Option(min=1, help="Number of processes. Each adds one run at a time.")
     ] = 1,
+    cluster: ClusterOption = None,
     keep_metadata: Annotated[
         bool, typer.Option("--keep-metadata", help="Keep values that look like secrets.")
     ] = False,
@@ -58,5 +59,5 @@ def add(
         capture_traces=captures,
     )
     runs = [run for path in paths for run in run_directories(path)]
-    if not add_with_progress(create_store(store), runs, options, jobs, as_json):
+    if not add_with_progress(create_store(store), runs, options, jobs, cluster, as_json):
         raise typer.Exit(1)

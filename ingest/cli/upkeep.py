@@ -6,6 +6,7 @@ import typer
 
 from ingest.cli.labels import Mode, tags_of
 from ingest.cli.terminal import (
+    ClusterOption,
     StoreOption,
     open_store,
     rebuild_with_progress,
@@ -69,6 +70,7 @@ def upgrade(
         ),
     ] = None,
     jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     store: StoreOption = None,
 ) -> None:
     """Rebuild runs that another version of tracehouse wrote, from their original files."""
@@ -80,7 +82,9 @@ def upgrade(
             results().print(f"up to date: {run_id}", markup=False)
     if not chosen:
         results().print("all runs are up to date")
-    failed = rebuild_with_progress(opened, [run_id for run_id in chosen if run_id in old], jobs)
+    failed = rebuild_with_progress(
+        opened, [run_id for run_id in chosen if run_id in old], jobs, cluster
+    )
     if failed:
         raise StoreError(f"could not rebuild {counted(len(failed), 'run')}; the old version stays")
 
@@ -96,6 +100,7 @@ def check(
         ),
     ] = False,
     jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
     store: StoreOption = None,
 ) -> None:
     """Read all files of all runs in the store, and list the damaged runs."""
@@ -109,7 +114,7 @@ def check(
         results().print(f"{run_id}: {fault.text}", markup=False)
     left = damaged
     if repair:
-        left = rebuild_with_progress(opened, damaged, jobs)
+        left = rebuild_with_progress(opened, damaged, jobs, cluster)
     if discard:
         opened.remove(*left)
         for run_id in left:

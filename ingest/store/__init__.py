@@ -6,7 +6,7 @@ opening.py        opening of the store at a place
 connection.py     connect: a DuckDB connection with all tables and views of a store
 labels.py         what an edit of labels changes
 written.py        a run that was written, before it is in a store
-workers.py        the processes that work on runs
+workers.py        processes of this machine that work on runs; cluster.py other machines
 faults.py         why a run cannot be read
 manifest.py       a run's manifest: its origin, versions and file checksums
 run_ids.py        ids of new runs, and finding a run by id, beginning of an id, or name

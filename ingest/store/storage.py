@@ -105,10 +105,12 @@ class Storage(Protocol):
         options: AddOptions,
         jobs: int = 1,
         progress: Callable[[Path, int], None] | None = None,
+        cluster: str | None = None,
     ) -> AddOutcomes:
         """Add each path as a run. Yield each path with its outcome, as soon as it is known.
 
-        Worker processes do the work, `jobs` at a time. `progress` is called with a path and the
+        Processes do the work, `jobs` at a time, or the workers of a `cluster` (`cluster_at`).
+        `progress` is called with a path and the
         number of bytes of its files read so far. Closing the iterator ends the processes at once.
         """
 
@@ -131,6 +133,7 @@ class Storage(Protocol):
         run_ids: Sequence[str],
         jobs: int = 1,
         progress: Callable[[str, int], None] | None = None,
+        cluster: str | None = None,
     ) -> RebuildOutcomes:
         """Rebuild each run from its original files. Yield each run's id with its error, or None.
 

@@ -10,22 +10,83 @@ import signal
 import sys
 import threading
 import time
+import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 from ingest.errors import IngestError
 from ingest.signals import deferred
+from ingest.store.written import NewRun, Packed, Read, Written
 
 PARENT_SECONDS = 0.2  # interval at which a process checks that its parent is alive
 
 Item = TypeVar("Item", str, Path)
 Outcome = TypeVar("Outcome")
 Work = Callable[[Item, int | None, Callable[[int], None]], Outcome]
+# It writes a run to a directory, and gets a number of threads and a function that reports progress.
+Writing = Callable[[Item, Path, int | None, Callable[[int], None]], Read]
+Content = Mapping[str, Written | Packed]
+
+
+class Workers(Protocol):
+    """Processes that write runs, of this machine or of a cluster."""
+
+    def write_all(
+        self,
+        items: Sequence[Item],
+        work: Writing[Item],
+        progress: Callable[[Item, int], None] | None = None,
+    ) -> Generator[tuple[Item, Read | IngestError], None, None]:
+        """Run `work` on each item. Yield each item with its outcome, as soon as it is known.
+
+        An exception of any kind becomes an IngestError.
+        """
+
+    def call(self, function: Callable[[Content], Outcome], runs: Mapping[str, NewRun]) -> Outcome:
+        """Return what a function returns for the content of new runs, by id.
+
+        It runs where the content is.
+        """
+
+    def fetch(self, run: NewRun) -> Written | Packed:
+        """Return the content of a new run here."""
+
+
+class Processes:
+    """Processes of this machine, which write runs to directories in `directory`."""
+
+    def __init__(self, jobs: int, directory: Path) -> None:
+        self._jobs = jobs
+        self._directory = directory
+
+    def write_all(
+        self,
+        items: Sequence[Item],
+        work: Writing[Item],
+        progress: Callable[[Item, int], None] | None = None,
+    ) -> Generator[tuple[Item, Read | IngestError], None, None]:
+        """Run `work` on each item (`Workers.write_all`)."""
+
+        def write(item: Item, threads: int | None, report: Callable[[int], None]) -> Read:
+            directory = self._directory / uuid.uuid4().hex
+            directory.mkdir()
+            return work(item, directory, threads, report)
+
+        return in_processes(items, write, self._jobs, progress)
+
+    def call(self, function: Callable[[Content], Outcome], runs: Mapping[str, NewRun]) -> Outcome:
+        """Call a function in this process (`Workers.call`)."""
+        return function({run_id: self.fetch(run) for run_id, run in runs.items()})
+
+    def fetch(self, run: NewRun) -> Written | Packed:
+        """Return the run itself."""
+        assert isinstance(run, Written)
+        return run
 
 
 def in_processes(

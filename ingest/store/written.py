@@ -1,24 +1,125 @@
 """Runs that were written but are not yet in a store, from new files or from the original ones."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
+from time import perf_counter
 
 from ingest.conversion import AddOptions, utc_now, write_run
 from ingest.errors import ProfileError, StoreError
-from ingest.inputs import RunInput, read_run_input
-from ingest.store.manifest import Manifest
+from ingest.formats import Source
+from ingest.inputs import RunInput, content_digest, read_run_input
+from ingest.store import run_ids
+from ingest.store.manifest import Manifest, read_manifest
+
+RUN = "run"
+ROW = "index_row.parquet"
 
 
 @dataclass(frozen=True)
-class Written:
-    """A run that was written: its name, directory, manifest, and the file with its index row."""
+class Read:
+    """Files that were read: their checksums and kinds, and the seconds that this took."""
+
+    checksums: list[str]
+    sources: list[Source]
+    seconds: float
+
+    @property
+    def digest(self) -> str:
+        """The digest of the files, whose first digits are in the run's id."""
+        return content_digest(self.checksums)
+
+
+@dataclass(frozen=True)
+class NewRun(Read):
+    """A run that was written, here or on another machine."""
 
     name: str
+
+    @property
+    def bytes(self) -> int:
+        """The size of the run's files."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Delete the run's files, because a store has them or will not get them."""
+
+
+@dataclass(frozen=True)
+class Written(NewRun):
+    """A run that was written here: its directory, manifest, and the file with its index row."""
+
     directory: Path
     manifest: Manifest
     row: Path
+
+    @cached_property
+    def bytes(self) -> int:
+        """The size of the run's files."""
+        return sum(file.stat().st_size for file in self.directory.iterdir())
+
+    def forget(self) -> None:
+        """Delete the run's files."""
+        shutil.rmtree(self.directory.parent, ignore_errors=True)
+
+    def unpacked(self, work: Path) -> "Written":
+        """Return the run itself, as `Packed.unpacked` does."""
+        return self
+
+    def packed(self) -> "Packed":
+        """Return the run with the content of its files, for another machine."""
+        files = {file.name: file.read_bytes() for file in self.directory.iterdir()}
+        row = self.row.read_bytes()
+        return Packed(self.checksums, self.sources, self.seconds, self.name, files, row)
+
+
+@dataclass(frozen=True)
+class Packed(NewRun):
+    """The content of the files of a run."""
+
+    files: Mapping[str, bytes]
+    row: bytes
+
+    @property
+    def bytes(self) -> int:
+        """The size of the run's files."""
+        return sum(map(len, self.files.values()))
+
+    def unpacked(self, work: Path) -> Written:
+        """Write the files to a new directory in the directory `work`."""
+        directory, row = work / RUN, work / ROW
+        directory.mkdir(parents=True)
+        for name, content in self.files.items():
+            (directory / name).write_bytes(content)
+        row.write_bytes(self.row)
+        manifest = read_manifest(directory)
+        assert manifest  # the same version wrote it
+        read = (self.checksums, self.sources, self.seconds)
+        return Written(*read, self.name, directory, manifest, row)
+
+
+def convert(
+    path: Path,
+    work: Path,
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+    *,
+    options: AddOptions,
+    digits: Mapping[str, str],
+) -> Read:
+    """Read the files of a path, and write their run to the directory `work`.
+
+    Nothing is written if an id in `digits` (`run_ids.by_digits`) says that a store may have them.
+    The other arguments and the errors are those of `ingest.conversion.write_run`.
+    """
+    began = perf_counter()
+    run = read_run_input(path, captures=[Path(file) for file in options.capture_traces])
+    if run_ids.likely(digits, run.digest):
+        return Read(run.checksums, run.sources, perf_counter() - began)
+    return write(run, options.without_secrets(), work, threads, progress)
 
 
 def write(
@@ -33,16 +134,36 @@ def write(
 
     The other arguments and the errors are those of `ingest.conversion.write_run`.
     """
-    directory, row = work / "run", work / "index_row.parquet"
+    began = perf_counter()
+    directory, row = work / RUN, work / ROW
     directory.mkdir()
     added_at = added_at or utc_now()
     name = write_run(run, options, directory, row, threads, progress, added_at)
     manifest = Manifest.of(run, options, directory, added_at)
     manifest.write(directory)
-    return Written(name, directory, manifest, row)
+    read = (run.checksums, run.sources, perf_counter() - began)
+    return Written(*read, name, directory, manifest, row)
 
 
-def read_original(run_id: str, manifest: Manifest) -> RunInput:
+def write_again(
+    run_id: str,
+    work: Path,
+    threads: int | None,
+    progress: Callable[[int], None] | None,
+    *,
+    manifests: Mapping[str, Manifest],
+) -> Written:
+    """Write a run from its original files. Otherwise as `write`.
+
+    Raise StoreError if they are not the same as then.
+    """
+    manifest = manifests[run_id]
+    run = _read_original(run_id, manifest)
+    added_at = datetime.fromisoformat(manifest.added_at)
+    return write(run, manifest.options, work, threads, progress, added_at)
+
+
+def _read_original(run_id: str, manifest: Manifest) -> RunInput:
     """Return the original files of a run. Raise StoreError if they are not the same as then."""
     if not manifest.path:
         raise StoreError(

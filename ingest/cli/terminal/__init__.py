@@ -1,6 +1,7 @@
 """Shared code of the commands: arguments, printing and progress."""
 
 from ingest.cli.terminal.arguments import (
+    ClusterOption,
     RunArgument,
     StoreOption,
     create_store,
@@ -17,6 +18,7 @@ from ingest.cli.terminal.progress import (
 )
 
 __all__ = [
+    "ClusterOption",
     "RunArgument",
     "StoreOption",
     "add_with_progress",

@@ -18,6 +18,13 @@ StoreOption = Annotated[
         "--store", metavar="DIR|URL", help="The store. Default: TRACEHOUSE_STORE, or ./store."
     ),
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let a Dask cluster do the work: tcp://HOST:PORT, or local:N for N processes.",
+    ),
+]
 RunArgument = Annotated[
     str, typer.Argument(help="A run's id, the beginning of its id, or its name.")
 ]

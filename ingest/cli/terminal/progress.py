@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def add_with_progress(
-    store: Storage, paths: list[Path], options: AddOptions, jobs: int, as_json: bool
+    store: Storage,
+    paths: list[Path],
+    options: AddOptions,
+    jobs: int,
+    cluster: str | None,
+    as_json: bool,
 ) -> bool:
     """Add the paths, show the progress, and print the outcome of each.
 
@@ -36,14 +41,16 @@ def add_with_progress(
             label = f"{names[path]}: linking and writing" if is_read else names[path]
             bars.advance(path, done, label)
 
-        with closing(store.add_all(paths, options, jobs, advance)) as outcomes:
+        with closing(store.add_all(paths, options, jobs, advance, cluster)) as outcomes:
             for path, outcome in outcomes:
                 bars.remove(path)
                 failed |= _report(path, outcome, as_json)
     return not failed
 
 
-def rebuild_with_progress(store: Storage, run_ids: list[str], jobs: int) -> list[str]:
+def rebuild_with_progress(
+    store: Storage, run_ids: list[str], jobs: int, cluster: str | None
+) -> list[str]:
     """Rebuild the runs, show the progress, and print the outcome of each.
 
     Return the ids of the runs that could not be rebuilt.
@@ -56,7 +63,7 @@ def rebuild_with_progress(store: Storage, run_ids: list[str], jobs: int) -> list
         def advance(run_id: str, done: int) -> None:
             bars.advance(run_id, done, run_id)
 
-        with closing(store.rebuild_all(run_ids, jobs, advance)) as outcomes:
+        with closing(store.rebuild_all(run_ids, jobs, advance, cluster)) as outcomes:
             for run_id, outcome in outcomes:
                 bars.remove(run_id)
                 if isinstance(outcome, IngestError):

@@ -1,20 +1,23 @@
-"""Adding of files as runs, each in a process of its own."""
+"""Adding of files as runs, in this process or by the workers of a cluster."""
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest import sql
 from ingest.conversion import AddOptions
+from ingest.errors import IngestError
 from ingest.formats import Format
 from ingest.inputs import RunInput, read_run_input
 from ingest.store import run_ids
 from ingest.store.directory.files.listing import Listing
 from ingest.store.directory.files.locking import sync, writing
 from ingest.store.manifest import checksums
-from ingest.store.storage import Added
-from ingest.store.written import write
+from ingest.store.storage import Added, AddOutcomes
+from ingest.store.workers import Workers
+from ingest.store.written import NewRun, Read, Written, convert, write
 
 if TYPE_CHECKING:
     from ingest.store.directory.store import Store
@@ -37,19 +40,56 @@ def add(
         run = read_run_input(Path(path), formats, captures)
         if existing := _with_content(store.path, run, store.now()):
             return Added(existing, False, time.perf_counter() - began, [])
-        written = write(run, options, work, threads, progress)
-        sync(written.directory)
-        with store.changing(work) as change:
-            if existing := _with_content(store.path, run, change.listing):  # another was faster
-                return Added(existing, False, time.perf_counter() - began, [])
-            run_id = run_ids.new_id(written.name, run.digest, change.listing.runs)
-            change.put(run_id, sql.schema_version(), written.directory, written.name, written.row)
-    return Added(run_id, True, time.perf_counter() - began, run.sources)
+        run_id, is_new = _put(store, write(run, options, work, threads, progress), work)
+    return Added(run_id, is_new, time.perf_counter() - began, run.sources if is_new else [])
 
 
-def _with_content(store: Path, run: RunInput, listing: Listing) -> str | None:
+def add_from(
+    store: "Store",
+    paths: Sequence[Path],
+    options: AddOptions,
+    workers: Workers,
+    progress: Callable[[Path, int], None] | None,
+) -> AddOutcomes:
+    """Add each path as a run that other machines write, as `Storage.add_all` does."""
+    digits = run_ids.by_digits(store.now().runs)
+    waiting = list(dict.fromkeys(paths))
+    while waiting:
+        again = []
+        converting = partial(convert, options=options, digits=digits)
+        for path, outcome in workers.write_all(waiting, converting, progress):
+            if isinstance(outcome, IngestError):
+                yield path, outcome
+            elif existing := _with_content(store.path, outcome, store.now()):
+                yield path, Added(existing, False, outcome.seconds, [])
+            elif isinstance(outcome, NewRun):
+                try:
+                    with writing(store.path) as work:
+                        written = workers.fetch(outcome).unpacked(work)
+                        run_id, is_new = _put(store, written, work)
+                    yield path, Added(run_id, is_new, written.seconds, written.sources)
+                except IngestError as error:
+                    yield path, error
+                outcome.forget()
+            else:  # other files, and by chance the same digits
+                again.append(path)
+        waiting, digits = again, {}
+
+
+def _put(store: "Store", written: Written, work: Path) -> tuple[str, bool]:
+    """Put a run into the store. Return its id, and whether no other process was faster."""
+    sync(written.directory)
+    with store.changing(work) as change:
+        if existing := _with_content(store.path, written, change.listing):
+            return existing, False
+        run_id = run_ids.new_id(written.name, written.digest, change.listing.runs)
+        change.put(run_id, sql.schema_version(), written.directory, written.name, written.row)
+        return run_id, True
+
+
+def _with_content(store: Path, read: RunInput | Read, listing: Listing) -> str | None:
     """Return the id of the run in `listing` with the same files, or None."""
-    for run_id in run_ids.likely(run_ids.by_digits(listing.runs), run.digest):
-        if checksums(store / listing.runs[run_id].directory) == run.checksums:
+    for run_id in run_ids.likely(run_ids.by_digits(listing.runs), read.digest):
+        if checksums(store / listing.runs[run_id].directory) == read.checksums:
             return run_id
     return None

@@ -1,7 +1,7 @@
 """Rebuilding of runs from their original files: a new revision of the run."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +9,13 @@ import duckdb
 
 from ingest import sql
 from ingest.conversion import AddOptions
-from ingest.errors import StoreError
+from ingest.errors import IngestError, StoreError
 from ingest.store.directory.files.locking import sync, writing
 from ingest.store.faults import DENIED
 from ingest.store.manifest import Manifest, NewerError, read_manifest
-from ingest.store.written import read_original, write
+from ingest.store.storage import RebuildOutcomes
+from ingest.store.workers import Workers
+from ingest.store.written import NewRun, Written, write_again
 
 if TYPE_CHECKING:
     from ingest.store.directory.store import Store
@@ -45,18 +47,49 @@ def rebuild(
     `progress` is called with the number of bytes read so far. Raise StoreError, with the reason, if
     the run cannot be rebuilt. The stored run is then unchanged.
     """
-    stored = read_manifest(store.run_path(run_id))
-    manifest = stored or _manifest_of_tables(store, run_id)
-    run = read_original(run_id, manifest)
+    manifests = {run_id: _manifest(store, run_id)}
     with writing(store.path) as work:
-        added_at = datetime.fromisoformat(manifest.added_at)
-        written = write(run, manifest.options, work, threads, progress, added_at)
-        sync(written.directory)
-        with store.changing(work) as change:
-            now = read_manifest(store.path / change.listed(run_id).directory)
-            if stored and now and stored.options != now.options:
-                raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
-            change.put(run_id, sql.schema_version(), written.directory, written.name, written.row)
+        written = write_again(run_id, work, threads, progress, manifests=manifests)
+        _put(store, run_id, manifests[run_id], written, work)
+
+
+def rebuild_from(
+    store: "Store",
+    chosen: Sequence[str],
+    workers: Workers,
+    progress: Callable[[str, int], None] | None,
+) -> RebuildOutcomes:
+    """Rebuild each run on other machines, as `Storage.rebuild_all` does."""
+    manifests = {run_id: _manifest(store, run_id) for run_id in chosen}
+    writing_again = partial(write_again, manifests=manifests)
+    for run_id, outcome in workers.write_all(chosen, writing_again, progress):
+        error = outcome if isinstance(outcome, IngestError) else None
+        if isinstance(outcome, NewRun):
+            try:
+                with writing(store.path) as work:
+                    written = workers.fetch(outcome).unpacked(work)
+                    _put(store, run_id, manifests[run_id], written, work)
+            except IngestError as failure:
+                error = failure
+            outcome.forget()
+        yield run_id, error
+
+
+def _put(store: "Store", run_id: str, before: Manifest, written: Written, work: Path) -> None:
+    """Put a new revision of a run into the store.
+
+    Raise StoreError if its manifest is no longer `before`, because its labels changed.
+    """
+    sync(written.directory)
+    with store.changing(work) as change:
+        now = read_manifest(store.path / change.listed(run_id).directory)
+        if before.logic_version and now and before.options != now.options:
+            raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
+        change.put(run_id, sql.schema_version(), written.directory, written.name, written.row)
+
+
+def _manifest(store: "Store", run_id: str) -> Manifest:
+    return read_manifest(store.run_path(run_id)) or _manifest_of_tables(store, run_id)
 
 
 def _manifest_of_tables(store: "Store", run_id: str) -> Manifest:

@@ -21,6 +21,7 @@ from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format
 from ingest.signals import deferred
 from ingest.store import run_ids
+from ingest.store.cluster import cluster_at
 from ingest.store.directory import adding, answering, edits, rebuilding
 from ingest.store.directory.changes.change import Change, changing
 from ingest.store.directory.changes.creation import create
@@ -178,6 +179,7 @@ class Store:
         options: AddOptions,
         jobs: int = 1,
         progress: Callable[[Path, int], None] | None = None,
+        cluster: str | None = None,
     ) -> AddOutcomes:
         """Add each path as a run in worker processes (`Storage.add_all`)."""
 
@@ -185,7 +187,11 @@ class Store:
             return self.add(path, options, threads, report)
 
         with self._swept():
-            yield from in_processes(paths, add, jobs, progress)
+            if cluster:
+                with cluster_at(cluster) as workers:
+                    yield from adding.add_from(self, paths, options, workers, progress)
+            else:
+                yield from in_processes(paths, add, jobs, progress)
 
     def edit(self, run_id: str, changes: AddOptions) -> None:
         """Change the labels of a run (`Storage.edit`)."""
@@ -213,12 +219,17 @@ class Store:
         run_ids: Sequence[str],
         jobs: int = 1,
         progress: Callable[[str, int], None] | None = None,
+        cluster: str | None = None,
     ) -> RebuildOutcomes:
         """Rebuild each run from its original files, in worker processes (`Storage.rebuild_all`)."""
         if not run_ids:  # the store may be read-only
             return
         with self._swept():
-            yield from in_processes(run_ids, self.rebuild, jobs, progress)
+            if cluster:
+                with cluster_at(cluster) as workers:
+                    yield from rebuilding.rebuild_from(self, run_ids, workers, progress)
+            else:
+                yield from in_processes(run_ids, self.rebuild, jobs, progress)
 
     def remove(self, *run_ids: str) -> None:
         """Remove runs, each atomically. Raise StoreError if one is not there."""

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,9 +12,18 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ingest import sql
+from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.store.directory.files.places import PREFIX
-from ingest.store.lake.commits import Change, Head, change_runs, change_table, check_time, today
+from ingest.store.lake.commits import (
+    Change,
+    Head,
+    LakeFile,
+    change_runs,
+    change_table,
+    check_time,
+    today,
+)
 from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.rewriting import manifest_of_run, runs_in, without_runs
 from ingest.store.lake.schema import (
@@ -32,6 +41,9 @@ from ingest.store.manifest import Manifest
 
 BATCH_RUNS = 100
 BATCH_BYTES = 64 << 20
+
+# Uploads the files of runs with these ids, and returns them by table (`upload_batch`).
+Upload = Callable[[Sequence[str]], Mapping[str, LakeFile]]
 
 
 @dataclass(frozen=True)
@@ -53,9 +65,9 @@ class WrittenRun:
         return sum((self.directory / f"{table}.parquet").stat().st_size for table in self.tables)
 
 
-def is_full(runs: Sequence[WrittenRun]) -> bool:
-    """Return whether runs are enough for a batch."""
-    return len(runs) >= BATCH_RUNS or sum(run.bytes for run in runs) >= BATCH_BYTES
+def is_full(sizes: Collection[int]) -> bool:
+    """Return whether runs of these sizes, in bytes, are enough for a batch."""
+    return len(sizes) >= BATCH_RUNS or sum(sizes) >= BATCH_BYTES
 
 
 def batches(runs: Iterable[WrittenRun]) -> Iterator[list[WrittenRun]]:
@@ -63,7 +75,7 @@ def batches(runs: Iterable[WrittenRun]) -> Iterator[list[WrittenRun]]:
     batch: list[WrittenRun] = []
     for run in runs:
         batch.append(run)
-        if is_full(batch):
+        if is_full([run.bytes for run in batch]):
             yield batch
             batch = []
     if batch:
@@ -71,41 +83,61 @@ def batches(runs: Iterable[WrittenRun]) -> Iterator[list[WrittenRun]]:
 
 
 def add_batch(
-    place: LakePlace, runs: Sequence[WrittenRun], index: str, known: Collection[str]
+    place: LakePlace, run_ids: Sequence[str], upload: Upload, known: set[str]
 ) -> list[str]:
     """Add runs that are not in the files `known` of `runs`. Readers see all of them at once.
 
-    `index` is a SQL relation with the rows of the index of these runs. Return the ids of the runs
-    that were added: runs that another process added meanwhile are left out.
+    Return the ids of the runs that were added: runs that another process added meanwhile are left
+    out. The new file of `runs` becomes known.
     """
 
     def published(head: Head) -> Change:
         new = [file for file in head.files if file.path not in known]
-        if found := runs_in(place, new, [run.run_id for run in runs]):
+        if found := runs_in(place, new, run_ids):
             raise _TakenError([run_id for *_, run_id in found])
         return Change(head.state)
 
-    while runs:
+    while run_ids:
         try:
-            _add(place, runs, index, published)
+            known.add(_add(place, run_ids, upload, published).path)
             break
         except _TakenError as taken:
-            runs = [run for run in runs if run.run_id not in taken.run_ids]
-    return [run.run_id for run in runs]
+            run_ids = [run_id for run_id in run_ids if run_id not in taken.run_ids]
+    return [*run_ids]
 
 
-def replace_run(place: LakePlace, run: WrittenRun, index: str) -> None:
-    """Replace a run of the lake that was built again. Otherwise as `add_batch`.
+def replace_run(place: LakePlace, run_id: str, options: AddOptions, upload: Upload) -> None:
+    """Replace a run of the lake that was built again with these labels.
 
     Raise StoreError if the run is not there any more, or if its labels changed meanwhile.
     """
 
     def published(head: Head) -> Change:
-        if manifest_of_run(place, head, run.run_id).options != run.manifest.options:
-            raise StoreError(f"{run.run_id}: its labels changed during the rebuild; try again")
-        return without_runs(place, head, [run.run_id])
+        if manifest_of_run(place, head, run_id).options != options:
+            raise StoreError(f"{run_id}: its labels changed during the rebuild; try again")
+        return without_runs(place, head, [run_id])
 
-    _add(place, [run], index, published)
+    _add(place, [run_id], upload, published)
+
+
+def upload_batch(place: LakePlace, runs: Sequence[WrittenRun], index: str) -> dict[str, LakeFile]:
+    """Upload a file of each table in which a run has rows. Return them by table.
+
+    `index` is a SQL relation with the rows of the index of these runs.
+    """
+    batch = uuid.uuid4().hex  # no other process writes the same files
+    path = f"{DAY}={today()}/{batch}.parquet"
+
+    def file(table: str, written: Path) -> LakeFile:
+        return uploaded(place, table, written, path)
+
+    with TemporaryDirectory() as work, place.reported("write"):
+        files = dict(_written(Path(work), runs, index, batch))
+        with ThreadPoolExecutor(REQUESTS) as pool:
+            found = dict(zip(files, pool.map(file, files, files.values()), strict=True))
+    if RUNS not in found or found[RUNS].rows != len(runs):
+        raise StoreError("the index is incomplete; run `ingest check`")
+    return found
 
 
 class _TakenError(StoreError):
@@ -117,34 +149,30 @@ class _TakenError(StoreError):
 
 
 def _add(
-    place: LakePlace,
-    runs: Sequence[WrittenRun],
-    index: str,
-    change: Callable[[Head], Change],
-) -> None:
-    """Upload and commit the files of runs, those of `runs` last, together with a change."""
+    place: LakePlace, run_ids: Sequence[str], upload: Upload, change: Callable[[Head], Change]
+) -> LakeFile:
+    """Upload and commit the files of runs, that of `runs` last, together with a change.
+
+    Return the file of `runs`.
+    """
     began = time.time()
-    batch = uuid.uuid4().hex  # no other process writes the same files
-    path = f"{DAY}={today()}/{batch}.parquet"
+    files = dict(upload(run_ids))
+    of_runs = files.pop(RUNS)
 
-    def commit(table: str, written: Path) -> int:
-        return change_table(place, table, [uploaded(place, table, written, path)], began=began)
+    def commit(table: str) -> int:
+        return change_table(place, table, [files[table]], began=began)
 
-    with TemporaryDirectory() as work, place.reported("write"):
+    def published(head: Head) -> Change:
+        check_time(place, began)
+        changed = change(head)
+        state = changed.state.with_versions(versions)
+        return Change(state, [*changed.added, of_runs], changed.dropped)
+
+    with place.reported("write"):
         with ThreadPoolExecutor(REQUESTS) as pool:
-            files = dict(_written(Path(work), runs, index, batch))
-            of_runs = uploaded(place, RUNS, files.pop(RUNS), path)
-            if of_runs.rows != len(runs):
-                raise StoreError("the index is incomplete; run `ingest check`")
-            versions = dict(zip(files, pool.map(commit, files, files.values()), strict=True))
-
-        def published(head: Head) -> Change:
-            check_time(place, began)
-            changed = change(head)
-            state = changed.state.with_versions(versions)
-            return Change(state, [*changed.added, of_runs], changed.dropped)
-
+            versions = dict(zip(files, pool.map(commit, files), strict=True))
         change_runs(place, published)
+    return of_runs
 
 
 def _written(

@@ -12,6 +12,7 @@ from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.store import run_ids
+from ingest.store.cluster import workers_at
 from ingest.store.directory.reading.private import private_directory
 from ingest.store.faults import Fault
 from ingest.store.lake.adding import add_to_lake, rebuild_in_lake
@@ -107,18 +108,22 @@ class Lake:
         options: AddOptions,
         jobs: int = 1,
         progress: Callable[[Path, int], None] | None = None,
+        cluster: str | None = None,
     ) -> AddOutcomes:
         """Add each path as a run (`Storage.add_all`). The runs of a batch appear at once."""
-        return add_to_lake(self, paths, options, jobs, progress)
+        with workers_at(cluster, jobs) as workers:
+            yield from add_to_lake(self, paths, options, workers, progress)
 
     def rebuild_all(
         self,
         run_ids: Sequence[str],
         jobs: int = 1,
         progress: Callable[[str, int], None] | None = None,
+        cluster: str | None = None,
     ) -> RebuildOutcomes:
         """Rebuild each run from its original files (`Storage.rebuild_all`)."""
-        return rebuild_in_lake(self, run_ids, jobs, progress)
+        with workers_at(cluster, jobs) as workers:
+            yield from rebuild_in_lake(self, run_ids, workers, progress)
 
     def remove(self, *run_ids: str) -> None:
         """Remove runs in one atomic step. Raise StoreError if one is not there."""

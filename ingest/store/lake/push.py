@@ -1,7 +1,8 @@
 """Pushing runs of a store in a directory to a lake."""
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ingest import sql
 from ingest.errors import StoreError
@@ -9,7 +10,8 @@ from ingest.store.directory.derived.index import index_path
 from ingest.store.directory.files.leases import keeping_files, take_lease
 from ingest.store.directory.store import Store
 from ingest.store.faults import StoreWarning
-from ingest.store.lake.batch import WrittenRun, add_batch, batches
+from ingest.store.lake.batch import WrittenRun, add_batch, batches, upload_batch
+from ingest.store.lake.commits import LakeFile
 from ingest.store.lake.compaction import compact_if_due
 from ingest.store.lake.lake import Lake
 from ingest.store.lake.rewriting import manifest_of_run
@@ -32,8 +34,15 @@ def push(
     with keeping_files(store.path):
         store.refresh()
         for batch in batches(_unknown(lake, _readable(store, new, skips))):
-            yield add_batch(lake.place, batch, _index(store), known)
+            runs = {run.run_id: run for run in batch}
+            yield add_batch(lake.place, [*runs], partial(_upload, store, lake, runs), known)
     compact_if_due(lake.place)
+
+
+def _upload(
+    store: Store, lake: Lake, runs: Mapping[str, WrittenRun], chosen: Sequence[str]
+) -> dict[str, LakeFile]:
+    return upload_batch(lake.place, [runs[run_id] for run_id in chosen], _index(store))
 
 
 def _unknown(lake: Lake, runs: Iterable[WrittenRun]) -> Iterator[WrittenRun]:

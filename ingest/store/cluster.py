@@ -1,0 +1,237 @@
+"""Work on runs on a Dask cluster: workers on other machines, or processes of this one.
+
+A worker keeps what a task returned until another task or this process needs it. If a worker dies,
+Dask runs its tasks again elsewhere.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ingest import sql
+from ingest.errors import IngestError
+from ingest.store.workers import Content, Item, Processes, Workers, Writing
+from ingest.store.written import NewRun, Packed, Read, Written
+from ingest.temporary import temporary_directory
+
+LOCAL = re.compile(r"local:([1-9][0-9]*)")
+TRIES = 3
+CONNECT_SECONDS = 10
+REPORT_SECONDS = 0.5
+PROGRESS = "tracehouse-progress"  # the topic of messages about the bytes that were read
+
+T = TypeVar("T")
+
+_busy = threading.Lock()  # a worker with several threads does one piece of work at a time
+
+
+@dataclass(frozen=True)
+class Remote(NewRun):
+    """A run that a worker wrote. `packed` is its content there."""
+
+    size: int
+    packed: Any = None
+
+    @property
+    def bytes(self) -> int:
+        """The size of the run's files."""
+        return self.size
+
+    def forget(self) -> None:
+        """Let the worker forget the run."""
+        if self.packed:
+            self.packed.release()
+
+
+class Cluster:
+    """The workers of a cluster. `cluster_at` opens it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def write_all(
+        self,
+        items: Sequence[Item],
+        work: Writing[Item],
+        progress: Callable[[Item, int], None] | None = None,
+    ) -> Generator[tuple[Item, Read | IngestError], None, None]:
+        """Run `work` on each item. Yield each item with its outcome, as soon as it is known.
+
+        A run that a worker wrote becomes a `Remote`.
+        """
+
+        def advance(event: tuple[float, tuple[int, int]]) -> None:
+            number, done = event[1]
+            if progress:
+                progress(items[number], done)
+
+        self._client.subscribe_topic(PROGRESS, advance)
+        shared = self._submit(_same, work)  # a task, which can run again
+        numbers = range(len(items))
+        packed = dict(
+            enumerate(self._map(_pack, numbers, items, work=shared, version=sql.logic_version()))
+        )
+        summaries = dict(zip(self._map(_summary, packed.values()), numbers, strict=True))
+        for summary, outcome in self._completed(summaries, items):
+            number = summaries.pop(summary)
+            content = packed.pop(number)
+            if isinstance(outcome, Remote):
+                outcome = replace(outcome, packed=content)
+            yield items[number], outcome
+
+    def map(
+        self, items: Sequence[Item], function: Callable[[Item], T]
+    ) -> Generator[tuple[Item, T | IngestError], None, None]:
+        """Call a function for each item. Yield each item with its outcome, once it is known."""
+        shared = self._submit(_same, function)
+        version = sql.logic_version()
+        tasks = self._map(_call, items, wanted=shared, version=version)
+        answers = dict(zip(tasks, range(len(items)), strict=True))
+        for answer, outcome in self._completed(answers, items):
+            yield items[answers.pop(answer)], outcome
+
+    def call(self, function: Callable[[Content], T], runs: Mapping[str, NewRun]) -> T:
+        """Call a function on a worker (`Workers.call`)."""
+        packed = {i: run.packed for i, run in runs.items() if isinstance(run, Remote)}
+        answer: T = self._result(self._submit(function, packed), "upload")
+        return answer
+
+    def fetch(self, run: NewRun) -> Written | Packed:
+        """Return the content of a new run here. Raise IngestError if it cannot be written again."""
+        assert isinstance(run, Remote)
+        fetched: Packed = self._result(run.packed, run.name)
+        return fetched
+
+    def _result(self, task: Any, name: str) -> Any:
+        [(_, outcome)] = self._completed({task: 0}, [name])
+        if isinstance(outcome, IngestError):
+            raise outcome
+        return outcome
+
+    def _submit(self, function: Callable[..., object], *arguments: Any) -> Any:
+        return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
+
+    def _map(self, function: Callable[..., object], *iterables: Any, **shared: Any) -> list[Any]:
+        tasks: list[Any] = self._client.map(
+            function, *iterables, pure=False, retries=TRIES - 1, **shared
+        )
+        return tasks
+
+    def _completed(
+        self, numbers: Mapping[Any, int], items: Sequence[object]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield tasks and their outcomes. An exception becomes an IngestError."""
+        from distributed import as_completed
+
+        for task in as_completed([*numbers]):
+            if task.status == "finished":
+                yield task, task.result()
+            elif task.status == "error":
+                yield task, _failure(items[numbers[task]], task.exception())
+            else:
+                raise IngestError("the cluster ended before the work was done")
+
+
+@contextmanager
+def workers_at(cluster: str | None, jobs: int) -> Iterator[Workers]:
+    """Open the workers of a cluster or, without one, as many processes of this machine."""
+    if cluster:
+        with cluster_at(cluster) as workers:
+            yield workers
+    else:
+        with temporary_directory() as directory:
+            yield Processes(jobs, directory)
+
+
+@contextmanager
+def cluster_at(address: str) -> Iterator[Cluster]:
+    """Open the cluster at an address: of a Dask scheduler, or `local:N` for N processes.
+
+    Raise IngestError if there is none, or if Dask is not installed.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise IngestError(
+            "a cluster needs more packages: pip install 'tracehouse[lake]'"
+        ) from error
+    if found := LOCAL.fullmatch(address):
+        workers = int(found[1])
+        with (
+            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+            Client(local) as client,
+        ):
+            yield Cluster(client)
+        return
+    if not address.startswith(("tcp://", "tls://", "ws://", "wss://")):
+        raise IngestError(f"{address}: a cluster is tcp://HOST:PORT or local:N")
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        raise IngestError(f"{address}: no Dask scheduler answers there") from error
+    with client:
+        yield Cluster(client)
+
+
+def _same(value: T) -> T:
+    return value
+
+
+def _check_version(version: str) -> None:
+    if version != sql.logic_version():
+        raise IngestError("the workers have another version of tracehouse")
+
+
+def _call(item: Item, wanted: Callable[[Item], T], version: str) -> T | IngestError:
+    """Call a function on a worker."""
+    try:
+        _check_version(version)
+        with _busy:
+            return wanted(item)
+    except IngestError as error:
+        return error
+
+
+def _pack(number: int, item: Item, work: Writing[Item], version: str) -> Read | IngestError:
+    """Do a piece of work on a worker. Return the content of a run that it wrote."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    reported = time.monotonic()
+
+    def report(done: int) -> None:
+        nonlocal reported
+        if time.monotonic() > reported + REPORT_SECONDS:
+            reported = time.monotonic()
+            worker.log_event(PROGRESS, (number, done))
+
+    with _busy, temporary_directory() as directory:
+        try:
+            _check_version(version)
+            read = work(item, directory, worker.state.nthreads, report)
+        except IngestError as error:  # another worker would find the same
+            return error
+        return read.packed() if isinstance(read, Written) else read
+
+
+def _summary(outcome: Any) -> Any:
+    """Return what the client needs to know of an outcome, without the content of a run."""
+    if not isinstance(outcome, Packed):
+        return outcome
+    read = (outcome.checksums, outcome.sources, outcome.seconds)
+    return Remote(*read, outcome.name, outcome.bytes)
+
+
+def _failure(item: object, error: BaseException | None) -> IngestError:
+    from distributed.scheduler import KilledWorker
+
+    if isinstance(error, KilledWorker):
+        return IngestError(f"{item}: the worker that reads it ends each time; out of memory?")
+    if isinstance(error, ModuleNotFoundError):
+        return IngestError(f"{item}: the workers lack a package: {error}")
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return IngestError(f"{item}: {reason}")

@@ -5,10 +5,19 @@ from typing import Annotated
 
 import typer
 
-from ingest.cli.terminal import StoreOption, open_store, results, table, write_query
+from ingest.cli.terminal import (
+    ClusterOption,
+    StoreOption,
+    open_store,
+    results,
+    say_error,
+    table,
+    write_query,
+)
 from ingest.errors import QueryError
 from ingest.sql import macros, relations, start_here
 from ingest.store.connection import connect
+from ingest.store.each import collect_each
 
 
 class Format(StrEnum):
@@ -52,12 +61,43 @@ def schema(
 
 
 def sql(
-    query: Annotated[str, typer.Argument(help="A SQL query over the tables and views.")],
+    query: Annotated[
+        str | None, typer.Argument(help="A SQL query over the tables and views.")
+    ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the result.")] = (
         Format.table
     ),
+    each: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="A query that runs once for each run, and sees only that run. Table each has the "
+            "rows of all, with column run_id.",
+        ),
+    ] = None,
+    reduce: Annotated[
+        str, typer.Option(metavar="SQL", help="With --each: a query over table each.")
+    ] = "FROM each",
+    cluster: ClusterOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Run a query and write its result to stdout."""
-    connection = connect(open_store(store))
-    write_query(connection, query, output_format=output_format.value)
+    """Run a query and write its result to stdout.
+
+    With --each, workers of a cluster can do most of the work.
+    """
+    opened = open_store(store)
+    if (query is None) == (each is None):
+        raise typer.BadParameter("give either QUERY or --each")
+    if query is not None:
+        if cluster or reduce != "FROM each":
+            raise typer.BadParameter("--reduce and --cluster need --each")
+        write_query(connect(opened), query, output_format=output_format.value)
+        return
+    connection = connect(opened)
+    failed = 0
+    for error in collect_each(connection, opened, each or "", cluster):
+        say_error(error)
+        failed += 1
+    write_query(connection, reduce, output_format=output_format.value)
+    if failed:
+        raise typer.Exit(1)

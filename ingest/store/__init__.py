@@ -4,6 +4,7 @@ storage.py        Storage: what every kind of store does
 place.py          where a store is: a directory or a URL
 opening.py        opening of the store at a place
 connection.py     connect: a DuckDB connection with all tables and views of a store
+each.py           one query for each run
 labels.py         what an edit of labels changes
 written.py        a run that was written, before it is in a store
 workers.py        processes of this machine that work on runs; cluster.py other machines

@@ -19,15 +19,15 @@ T = TypeVar("T")
 
 
 def connect(
-    store: str | Path | Storage | None = None, run_ids: Collection[str] = ()
+    store: str | Path | Storage | None = None, run_ids: Collection[str] = (), only: bool = False
 ) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB connection with every table, view and macro of the store.
 
     A store is a directory or a URL. The default is `TRACEHOUSE_STORE` or, if that is not set,
     `./store`. A directory that does not exist is created. With `run_ids`, only answers about these
-    runs are right: at a URL, tables are read from files with their rows. Warn with StoreWarning
-    about runs that are left out because they are damaged or old. Raise StoreError if the store
-    cannot be opened or created.
+    runs are right, which is faster at a URL. With `only`, too, the tables show no other runs. Warn
+    with StoreWarning about runs that are left out because they are damaged or old. Raise StoreError
+    if the store cannot be opened or created.
     """
     store = store or default_store()
     if isinstance(store, str | Path):
@@ -35,7 +35,7 @@ def connect(
     # DuckDB creates this directory only if it needs it.
     spill = Path(tempfile.gettempdir()) / f"tracehouse-{uuid.uuid4().hex[:12]}"
     connection = duckdb.connect(config={"temp_directory": str(spill)})
-    store.create_views(connection, run_ids)
+    store.create_views(connection, run_ids, only)
     for line in fault_lines(store.faults()):
         warnings.warn(line, StoreWarning, stacklevel=2)
     return connection

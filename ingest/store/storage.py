@@ -147,12 +147,15 @@ class Storage(Protocol):
         """
 
     def create_views(
-        self, connection: duckdb.DuckDBPyConnection, run_ids: Collection[str] = ()
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        run_ids: Collection[str] = (),
+        only: bool = False,
     ) -> None:
         """Create all tables, views and macros of the store, with comments, in a connection.
 
         The connection is in memory, and new. With `run_ids`, only answers about these runs need be
-        right.
+        right. With `only`, too, the tables show no other runs.
         """
 
     def places_read(self) -> list[str]:

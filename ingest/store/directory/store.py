@@ -240,10 +240,15 @@ class Store:
                 change.remove(run_id)
 
     def create_views(
-        self, connection: duckdb.DuckDBPyConnection, run_ids: Collection[str] = ()
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        run_ids: Collection[str] = (),
+        only: bool = False,
     ) -> None:
         """Create all tables, views and macros in a connection (`Storage.create_views`)."""
-        create_views(connection, self.path, self.catalog, self.catalog_file)
+        create_views(
+            connection, self.path, self.catalog, self.catalog_file, run_ids if only else ()
+        )
 
     def places_read(self) -> list[str]:
         """Return the directories that statements of a connection read."""

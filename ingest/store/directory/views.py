@@ -1,5 +1,6 @@
 """Tables, views and macros in a connection, which read the files that a transaction sees."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import duckdb
@@ -11,7 +12,11 @@ from ingest.store.directory.reading.visible import VisibleFiles
 
 
 def create_views(
-    connection: duckdb.DuckDBPyConnection, store: Path, catalog: Catalog, file: CatalogFile
+    connection: duckdb.DuckDBPyConnection,
+    store: Path,
+    catalog: Catalog,
+    file: CatalogFile,
+    run_ids: Collection[str],
 ) -> None:
     """Create all tables, views and macros of a store, as `Storage.create_views` does.
 
@@ -19,7 +24,7 @@ def create_views(
     a view, DuckDB opens a file of each table in the view; to copy one, it opens none.
     """
     connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
-    files = VisibleFiles(store, catalog.versions)
+    files = VisibleFiles(store, catalog.versions, run_ids)
     if file.ensure() and (
         _copied(connection, file) or (file.write() and _copied(connection, file))
     ):

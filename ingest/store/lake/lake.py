@@ -136,7 +136,10 @@ class Lake:
         edit(self.place, run_id, changes)
 
     def create_views(
-        self, connection: duckdb.DuckDBPyConnection, run_ids: Collection[str] = ()
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        run_ids: Collection[str] = (),
+        only: bool = False,
     ) -> None:
         """Create every table, view and macro in a connection (`Snapshot.create_views`)."""
         self.snapshot.create_views(connection, run_ids)

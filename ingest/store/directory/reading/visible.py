@@ -97,14 +97,18 @@ class VisibleFiles:
 
     `versions` are the versions of tables that the connection's views read. They see no runs of
     versions that came into the store later, because a run without its tables would not be whole.
+    With `run_ids`, they see only these runs.
     """
 
-    def __init__(self, store: Path, versions: Collection[str]) -> None:
+    def __init__(
+        self, store: Path, versions: Collection[str], run_ids: Collection[str] = ()
+    ) -> None:
         self._store = store
         self._lease = take_lease(store)
         self._lock = threading.Lock()
         self._seen: OrderedDict[int, tuple[float, _Files]] = OrderedDict()
         self._first = visible_listing(store) or Listing()
+        self._run_ids = {*run_ids}
         self._versions = {*versions, *(run.version for run in self._first.runs.values())}
 
     def define(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -140,19 +144,25 @@ class VisibleFiles:
             if not last or last.listing is not listing:
                 if last:
                     last.forget_paths()
-                last = _Files(self._store, listing, self._versions)
+                last = _Files(self._store, listing, self._versions, self._run_ids)
             self._seen[transaction] = (now, last)
             return last
 
 
 class _Files:
-    """The files of the runs in a listing that have one of these versions."""
+    """The files of the runs in a listing that have one of these versions, or of some of them."""
 
-    def __init__(self, store: Path, listing: Listing, versions: Collection[str]) -> None:
+    def __init__(
+        self, store: Path, listing: Listing, versions: Collection[str], chosen: Collection[str]
+    ) -> None:
         self.listing = listing
         self._store = store
         runs = listing.runs.values()
-        hidden = {run.run_id for run in runs if run.version not in versions}
+        hidden = {
+            run.run_id
+            for run in runs
+            if run.version not in versions or (chosen and run.run_id not in chosen)
+        }
         self._shown = listing.without(hidden) if hidden else listing
         self._of_table: dict[tuple[str, str], list[str]] = {}
 

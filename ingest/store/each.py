@@ -1,0 +1,77 @@
+"""One query for each run of a store, by this process or by the workers of a cluster."""
+
+from collections.abc import Generator, Iterator
+from functools import lru_cache, partial
+
+import duckdb
+import pyarrow as pa
+
+from ingest.errors import IngestError, QueryError
+from ingest.store.cluster import cluster_at
+from ingest.store.connection import connect, read_statement
+from ingest.store.opening import existing
+from ingest.store.storage import Storage
+
+TABLE = "each"
+
+
+def collect_each(
+    connection: duckdb.DuckDBPyConnection, store: Storage, query: str, cluster: str | None = None
+) -> Iterator[IngestError]:
+    """Run a query once for each run, and collect the rows in the new table `each`.
+
+    The query sees only that run. `run_id` becomes the first column, unless the query has it. Yield
+    an error for each run for which the query fails. Raise QueryError if it is not a query.
+    """
+    try:
+        relation = connection.sql(query)
+        if relation is None:
+            raise QueryError("the query for each run is empty")
+        no_rows = _with_run(relation.limit(0).to_arrow_table(), "")
+        connection.from_arrow(no_rows).create(TABLE)  # so it exists even if there is no run
+    except duckdb.Error as error:
+        raise QueryError(str(error).strip()) from error
+    left_out = store.faults()
+    run_ids = [run_id for run_id in store.run_ids() if run_id not in left_out]
+    answer = partial(_answer, place=str(store.path), state=store.state, query=query)
+    for _, rows in _answers(run_ids, answer, cluster):
+        if isinstance(rows, IngestError):
+            yield rows
+        else:
+            connection.execute(f"INSERT INTO {TABLE} BY NAME FROM rows")
+
+
+def _answers(
+    run_ids: list[str], answer: "partial[pa.Table]", cluster: str | None
+) -> Generator[tuple[str, pa.Table | IngestError], None, None]:
+    if cluster:
+        with cluster_at(cluster) as workers:
+            yield from workers.map(run_ids, answer)
+        return
+    for run_id in run_ids:
+        try:
+            yield run_id, answer(run_id)
+        except IngestError as error:
+            yield run_id, error
+
+
+def _answer(run_id: str, *, place: str, state: str, query: str) -> pa.Table:
+    """Return the rows of a query about a run. Workers of a cluster call this."""
+    with connect(_opened(place, state), [run_id], only=True) as connection:
+        try:
+            rows = read_statement(connection, lambda: connection.sql(query).to_arrow_table())
+        except duckdb.Error as error:
+            raise QueryError(f"{run_id}: {str(error).strip()}") from error
+    return _with_run(rows, run_id)
+
+
+def _with_run(rows: pa.Table, run_id: str) -> pa.Table:
+    if "run_id" in rows.column_names:
+        return rows
+    return rows.add_column(0, "run_id", pa.array([run_id] * len(rows), pa.string()))
+
+
+@lru_cache(maxsize=4)
+def _opened(place: str, state: str) -> Storage:
+    """Return a store that was opened when this process first saw its state."""
+    return existing(place)

@@ -1,20 +1,27 @@
 """The command `ingest add`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ingest.cli.labels import Mode, tags_of
-from ingest.cli.terminal import ClusterOption, StoreOption, add_with_progress, create_store
+from ingest.cli.terminal import (
+    ClusterOption,
+    StoreOption,
+    add_with_progress,
+    create_store,
+    say_error,
+)
 from ingest.conversion import AddOptions
+from ingest.errors import ProfileError
 from ingest.formats import max_inflation, max_snapshot_bytes
-from ingest.inputs import run_directories
+from ingest.inputs import input_path, runs_at
 
 
 def add(
     paths: Annotated[
-        list[Path], typer.Argument(help="Run directories or single files.", readable=False)
+        list[str],
+        typer.Argument(help="Run directories or single files, also s3://BUCKET/KEY with * and ?."),
     ],
     store: StoreOption = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.")] = None,
@@ -22,7 +29,7 @@ def add(
     mode: Annotated[Mode | None, typer.Option(help="How the model was run.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag, KEY=VALUE. Repeatable.")] = None,
     capture_trace: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(metavar="FILE", help="A trace of captures of CUDA graphs. Repeatable."),
     ] = None,
     jobs: Annotated[
@@ -48,7 +55,7 @@ def add(
     # Check these settings first: a wrong one would otherwise be reported for each path.
     max_inflation()
     max_snapshot_bytes()
-    captures = [str(file.absolute()) for file in capture_trace or ()]
+    captures = [str(input_path(file).absolute()) for file in capture_trace or ()]
     options = AddOptions(
         name,
         model,
@@ -58,6 +65,13 @@ def add(
         redact_paths,
         capture_traces=captures,
     )
-    runs = [run for path in paths for run in run_directories(path)]
-    if not add_with_progress(create_store(store), runs, options, jobs, cluster, as_json):
+    runs = []
+    failed = False
+    for path in paths:
+        try:
+            runs += runs_at(path)
+        except ProfileError as error:
+            say_error(error)
+            failed = True
+    if not add_with_progress(create_store(store), runs, options, jobs, cluster, as_json) or failed:
         raise typer.Exit(1)

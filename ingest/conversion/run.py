@@ -20,7 +20,7 @@ from ingest.conversion.graph_captures import load_captures
 from ingest.conversion.parquet import write_tables
 from ingest.conversion.scratch import open_scratch
 from ingest.errors import ProfileError
-from ingest.formats import Source, SourceWarning, Staging
+from ingest.formats import Source, SourceWarning, Staging, state_of
 from ingest.formats.failure import is_of_a_file
 from ingest.inputs import (
     GRAPH_CAPTURE,
@@ -166,6 +166,8 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 break  # the database cannot be used any more
         read_bytes += source.bytes or 0
+        if source.state and source.state != state_of(source.path):
+            raise ProfileError(f"{source.path}: it changed while it was read; add it again")
     if errors:
         raise FilesError(errors)
     if profiles and all(source.status == "failed" for source in profiles):

@@ -4,7 +4,7 @@
 """
 
 from ingest.formats.format import Format, Loader
-from ingest.formats.io import max_inflation
+from ingest.formats.io import max_inflation, state_of
 from ingest.formats.recognition import recognise
 from ingest.formats.registry import FORMATS
 from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes
@@ -22,4 +22,5 @@ __all__ = [
     "max_inflation",
     "max_snapshot_bytes",
     "recognise",
+    "state_of",
 ]

@@ -21,6 +21,14 @@ MAX_INFLATION = 200  # torch's traces inflate 14 to 18 times
 ALWAYS_INFLATED = 64 << 20
 
 
+def state_of(file: Path) -> tuple[object, ...]:
+    """Return what changes if a file is written: its size and time, or an object's entity tag."""
+    found = file.stat()
+    if isinstance(file, Path):
+        return found.st_size, found.st_mtime_ns
+    return found.st_size, found.as_info().get("ETag")
+
+
 class TrailingBytesError(OSError):
     """A compressed stream is intact, but uncompressed data follows it."""
 
@@ -60,7 +68,8 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
             yield block
         return
     times = max_inflation()
-    budget = max(ALWAYS_INFLATED, int(times * os.fstat(file.fileno()).st_size))
+    budget = max(ALWAYS_INFLATED, int(times * file.seek(0, os.SEEK_END)))
+    file.seek(0)
     pieces: list[bytes] = []
     size = 0
     failure: EOFError | OSError | None = None

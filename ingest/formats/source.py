@@ -18,6 +18,7 @@ HIDDEN = (  # not columns of `sources`, or filled in separately
     "metadata",
     "pid",
     "process",
+    "state",
     "world_size",
 )
 
@@ -47,6 +48,8 @@ class Source:
     `framework`: the framework that wrote the file, if it differs from the format's.
     `devices`: devices, with the fields of `sources.known_devices`.
     `conditions`: versions and settings by name, which `run_conditions` compares.
+
+    `state`: the file's state when its checksum was computed (`io.state_of`).
     """
 
     source_id: int
@@ -73,6 +76,7 @@ class Source:
     process: str | None = None
     seconds: float | None = None
     framework: str = ""
+    state: tuple[object, ...] = ()
 
     def warn(self, code: str, message: str) -> None:
         """Add a warning."""

@@ -22,11 +22,11 @@ def run_directories(path: Path) -> list[Path]:
     """
     found = []
     is_run = False
-    for directory, below, files in os.walk(path):
+    for directory, below, files in _walk(path):
         below[:] = sorted(name for name in below if not name.startswith("."))
-        if Path(directory) != path and any(map(BOARD_TRACE.fullmatch, files)):
-            found.append(Path(directory))
-        elif Path(directory) == path:
+        if directory != path and any(map(BOARD_TRACE.fullmatch, files)):
+            found.append(directory)
+        elif directory == path:
             is_run = run_json.NAME in files or any(_is_profile(path / name) for name in files)
     runs = {path, *found} if is_run else set(found)
     of_runs = {run / name for run in runs for name in graph_captures.DIRECTORIES}
@@ -39,15 +39,22 @@ def files_below(path: Path) -> Iterator[Path]:
 
     It leaves out hidden files, other runs and traces of captures.
     """
-    for directory, below, files in os.walk(path):
+    for directory, below, files in _walk(path):
         below[:] = sorted((name for name in below if name[0] != "."), key=natural_order)
-        is_read = Path(directory).parent == path and (
-            Path(directory).name in graph_captures.DIRECTORIES
-        )
-        if Path(directory) != path and not is_read and not any(map(BOARD_TRACE.fullmatch, files)):
+        is_read = directory.parent == path and directory.name in graph_captures.DIRECTORIES
+        if directory != path and not is_read and not any(map(BOARD_TRACE.fullmatch, files)):
             for name in sorted(files, key=natural_order):
                 if name[0] != ".":
-                    yield Path(directory, name)
+                    yield directory / name
+
+
+def _walk(path: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    """Yield what `os.walk` yields, also for a path on object storage."""
+    if isinstance(path, Path):
+        for directory, below, files in os.walk(path):
+            yield Path(directory), below, files
+    else:
+        yield from path.walk()
 
 
 def _is_profile(file: Path) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.errors import ProfileError
-from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise
+from ingest.formats import FORMATS, Format, Source, SourceWarning, recognise, state_of
 from ingest.formats.failure import is_of_a_file, sentence
 from ingest.formats.io import sha256
 from ingest.inputs import graph_captures, run_json
@@ -209,6 +209,7 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
             source.format, fault = recognise(file, formats)
         if source.format:
             source.kind = source.format.kind
+        source.state = state_of(file)
         source.bytes, source.sha256 = file.stat().st_size, sha256(file)
         if not source.format and not fault and run_json.is_of_a_rank(file):
             source.metadata = run_json.read_json(file)

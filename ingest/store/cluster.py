@@ -4,6 +4,8 @@ A worker keeps what a task returned until another task or this process needs it.
 Dask runs its tasks again elsewhere.
 """
 
+import atexit
+import os
 import re
 import threading
 import time
@@ -25,6 +27,7 @@ REPORT_SECONDS = 0.5
 PROGRESS = "tracehouse-progress"  # the topic of messages about the bytes that were read
 
 T = TypeVar("T")
+Start = Callable[[Sequence[int]], list[Any]]  # starts a task for each of some items
 
 _busy = threading.Lock()  # a worker with several threads does one piece of work at a time
 
@@ -70,15 +73,17 @@ class Cluster:
                 progress(items[number], done)
 
         self._client.subscribe_topic(PROGRESS, advance)
-        shared = self._submit(_same, work)  # a task, which can run again
-        numbers = range(len(items))
-        packed = dict(
-            enumerate(self._map(_pack, numbers, items, work=shared, version=sql.logic_version()))
-        )
-        summaries = dict(zip(self._map(_summary, packed.values()), numbers, strict=True))
-        for summary, outcome in self._completed(summaries, items):
-            number = summaries.pop(summary)
-            content = packed.pop(number)
+        wanted = self._submit(_same, work)  # a task, which can run again
+        contents: dict[int, Any] = {}
+
+        def start(numbers: Sequence[int]) -> list[Any]:
+            chosen = [items[number] for number in numbers]
+            packed = self._map(_pack, numbers, chosen, work=wanted, version=sql.logic_version())
+            contents.update(zip(numbers, packed, strict=True))
+            return self._map(_summary, packed)
+
+        for number, outcome in self._outcomes(items, start):
+            content = contents.pop(number)
             if isinstance(outcome, Remote):
                 outcome = replace(outcome, packed=content)
             yield items[number], outcome
@@ -87,30 +92,63 @@ class Cluster:
         self, items: Sequence[Item], function: Callable[[Item], T]
     ) -> Generator[tuple[Item, T | IngestError], None, None]:
         """Call a function for each item. Yield each item with its outcome, once it is known."""
-        shared = self._submit(_same, function)
-        version = sql.logic_version()
-        tasks = self._map(_call, items, wanted=shared, version=version)
-        answers = dict(zip(tasks, range(len(items)), strict=True))
-        for answer, outcome in self._completed(answers, items):
-            yield items[answers.pop(answer)], outcome
+        wanted = self._submit(_same, function)
+
+        def start(numbers: Sequence[int]) -> list[Any]:
+            chosen = [items[number] for number in numbers]
+            return self._map(_call, chosen, wanted=wanted, version=sql.logic_version())
+
+        for number, outcome in self._outcomes(items, start):
+            yield items[number], outcome
 
     def call(self, function: Callable[[Content], T], runs: Mapping[str, NewRun]) -> T:
         """Call a function on a worker (`Workers.call`)."""
         packed = {i: run.packed for i, run in runs.items() if isinstance(run, Remote)}
-        answer: T = self._result(self._submit(function, packed), "upload")
+        answer: T = self._result("upload", lambda _: [self._submit(function, packed)])
         return answer
 
     def fetch(self, run: NewRun) -> Written | Packed:
         """Return the content of a new run here. Raise IngestError if it cannot be written again."""
         assert isinstance(run, Remote)
-        fetched: Packed = self._result(run.packed, run.name)
+        fetched: Packed = self._result(run.name, lambda _: [run.packed])
         return fetched
 
-    def _result(self, task: Any, name: str) -> Any:
-        [(_, outcome)] = self._completed({task: 0}, [name])
+    def _result(self, name: str, start: Start) -> Any:
+        [(_, outcome)] = self._outcomes([name], start)
         if isinstance(outcome, IngestError):
             raise outcome
         return outcome
+
+    def _outcomes(self, items: Sequence[object], start: Start) -> Iterator[tuple[int, Any]]:
+        """Yield the number and the outcome of each item, as soon as it is known.
+
+        `start` submits a task for each of some items. If a worker dies, Dask blames all its tasks.
+        So those that were blamed often run once more, one after the other.
+        """
+        blamed = []
+        for number, outcome in self._completed(items, range(len(items)), start):
+            if isinstance(outcome, _DeathError):
+                blamed.append(number)
+            else:
+                yield number, outcome
+        for number in blamed:
+            yield from self._completed(items, [number], start)
+
+    def _completed(
+        self, items: Sequence[object], numbers: Sequence[int], start: Start
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the number and the outcome of each task. An exception becomes an IngestError."""
+        from distributed import as_completed
+
+        tasks = dict(zip(start(numbers), numbers, strict=True))
+        for task in as_completed([*tasks]):
+            number = tasks.pop(task)
+            if task.status == "finished":
+                yield number, task.result()
+            elif task.status == "error":
+                yield number, _failure(items[number], task.exception())
+            else:
+                raise IngestError("the cluster ended before the work was done")
 
     def _submit(self, function: Callable[..., object], *arguments: Any) -> Any:
         return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
@@ -121,19 +159,9 @@ class Cluster:
         )
         return tasks
 
-    def _completed(
-        self, numbers: Mapping[Any, int], items: Sequence[object]
-    ) -> Iterator[tuple[Any, Any]]:
-        """Yield tasks and their outcomes. An exception becomes an IngestError."""
-        from distributed import as_completed
 
-        for task in as_completed([*numbers]):
-            if task.status == "finished":
-                yield task, task.result()
-            elif task.status == "error":
-                yield task, _failure(items[numbers[task]], task.exception())
-            else:
-                raise IngestError("the cluster ended before the work was done")
+class _DeathError(IngestError):
+    """The workers that ran a task died."""
 
 
 @contextmanager
@@ -154,18 +182,14 @@ def cluster_at(address: str) -> Iterator[Cluster]:
     Raise IngestError if there is none, or if Dask is not installed.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError as error:
         raise IngestError(
             "a cluster needs more packages: pip install 'tracehouse[lake]'"
         ) from error
     if found := LOCAL.fullmatch(address):
-        workers = int(found[1])
-        with (
-            LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
-            Client(local) as client,
-        ):
-            yield Cluster(client)
+        with _local_cluster(int(found[1])) as cluster:
+            yield cluster
         return
     if not address.startswith(("tcp://", "tls://", "ws://", "wss://")):
         raise IngestError(f"{address}: a cluster is tcp://HOST:PORT or local:N")
@@ -174,6 +198,24 @@ def cluster_at(address: str) -> Iterator[Cluster]:
     except (OSError, ValueError) as error:
         raise IngestError(f"{address}: no Dask scheduler answers there") from error
     with client:
+        yield Cluster(client)
+
+
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Cluster]:
+    from distributed import Client, LocalCluster, WorkerPlugin
+
+    class Ending(WorkerPlugin):  # type: ignore[misc]
+        """Lets workers end at once. Otherwise, DuckDB would print which objects were in use."""
+
+        def setup(self, worker: object) -> None:
+            atexit.register(os._exit, 0)
+
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+        Client(local) as client,
+    ):
+        client.register_plugin(Ending())
         yield Cluster(client)
 
 
@@ -230,7 +272,7 @@ def _failure(item: object, error: BaseException | None) -> IngestError:
     from distributed.scheduler import KilledWorker
 
     if isinstance(error, KilledWorker):
-        return IngestError(f"{item}: the worker that reads it ends each time; out of memory?")
+        return _DeathError(f"{item}: the worker that reads it ends each time; out of memory?")
     if isinstance(error, ModuleNotFoundError):
         return IngestError(f"{item}: the workers lack a package: {error}")
     reason = (str(error).strip() or type(error).__name__).splitlines()[0]

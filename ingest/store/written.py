@@ -11,7 +11,7 @@ from time import perf_counter
 from ingest.conversion import AddOptions, utc_now, write_run
 from ingest.errors import ProfileError, StoreError
 from ingest.formats import Source
-from ingest.inputs import RunInput, content_digest, read_run_input
+from ingest.inputs import RunInput, content_digest, input_path, read_run_input
 from ingest.store import run_ids
 from ingest.store.manifest import Manifest, read_manifest
 
@@ -116,7 +116,7 @@ def convert(
     The other arguments and the errors are those of `ingest.conversion.write_run`.
     """
     began = perf_counter()
-    run = read_run_input(path, captures=[Path(file) for file in options.capture_traces])
+    run = read_run_input(path, captures=[*map(input_path, options.capture_traces)])
     if run_ids.likely(digits, run.digest):
         return Read(run.checksums, run.sources, perf_counter() - began)
     return write(run, options.without_secrets(), work, threads, progress)
@@ -170,8 +170,8 @@ def _read_original(run_id: str, manifest: Manifest) -> RunInput:
             f"{run_id}: the path of its original files was redacted; add the files again"
         )
     try:
-        captures = [Path(file) for file in manifest.options.capture_traces]
-        run = read_run_input(Path(manifest.path), captures=captures)
+        captures = [*map(input_path, manifest.options.capture_traces)]
+        run = read_run_input(input_path(manifest.path), captures=captures)
     except ProfileError as error:
         raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
     if manifest.checksums not in (run.checksums, run.own_checksums):

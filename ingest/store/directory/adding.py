@@ -10,7 +10,7 @@ from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.errors import IngestError
 from ingest.formats import Format
-from ingest.inputs import RunInput, read_run_input
+from ingest.inputs import RunInput, input_path, read_run_input
 from ingest.store import run_ids
 from ingest.store.directory.files.listing import Listing
 from ingest.store.directory.files.locking import sync, writing
@@ -34,10 +34,10 @@ def add(
     """Add a run directory or file as a run, as `Store.add` does."""
     began = time.perf_counter()
     options = options or AddOptions()
-    captures = [Path(file) for file in options.capture_traces]
+    captures = [*map(input_path, options.capture_traces)]
     options = options.without_secrets()
     with writing(store.path) as work, store.catalog_file.written_beside():
-        run = read_run_input(Path(path), formats, captures)
+        run = read_run_input(path, formats, captures)
         if existing := _with_content(store.path, run, store.now()):
             return Added(existing, False, time.perf_counter() - began, [])
         run_id, is_new = _put(store, write(run, options, work, threads, progress), work)

@@ -19,6 +19,7 @@ from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.formats import FORMATS, Format
+from ingest.inputs import input_path
 from ingest.signals import deferred
 from ingest.store import run_ids
 from ingest.store.cluster import cluster_at
@@ -171,7 +172,9 @@ class Store:
         bytes read so far, of the files on disk. Raise ProfileError if the input cannot be read,
         and StoreError if the store cannot be written. The store is then unchanged.
         """
-        return adding.add(self, Path(path), options or AddOptions(), threads, progress, formats)
+        return adding.add(
+            self, input_path(path), options or AddOptions(), threads, progress, formats
+        )
 
     def add_all(
         self,

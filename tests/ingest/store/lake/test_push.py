@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import duckdb
 import pytest
 from deltalake import DeltaTable
 
@@ -66,25 +65,6 @@ def test_a_run_is_never_there_twice(
     assert list(pushing.push(small, own_lake, [first])) == [[]]
     assert list(pushing.push(small, own_lake, [first, second])) == [[second]]
     assert all_rows(own_lake) == all_rows(small.path)
-
-
-def test_other_engines_find_the_visible_rows(
-    small: ingest.Store, own_lake: str, others: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A join with `runs` leaves out rows of killed pushes, and of removed runs."""
-    with monkeypatch.context() as patch:
-        patch.setattr(batches, "change_runs", lambda *_: None)
-        list(pushing.push(small, own_lake, others))
-    list(pushing.push(small, own_lake, [others[0]]))
-    Lake(own_lake).remove(others[0])
-    list(pushing.push(small, own_lake, others))
-    with duckdb.connect() as connection:
-        for name in ("sources", "runs"):
-            connection.register(name, DeltaTable(f"{own_lake}/{name}").to_pyarrow_dataset())
-        query = "SELECT run_id, path FROM sources SEMI JOIN runs USING (run_id, batch) ORDER BY ALL"
-        found = connection.sql(query).fetchall()
-    with ingest.connect(small) as connection:
-        assert found == connection.sql("SELECT run_id, path FROM sources ORDER BY ALL").fetchall()
 
 
 @pytest.mark.parametrize("table", ["sources", "runs"])

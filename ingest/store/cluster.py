@@ -138,17 +138,18 @@ class Cluster:
         self, items: Sequence[object], numbers: Sequence[int], start: Start
     ) -> Iterator[tuple[int, Any]]:
         """Yield the number and the outcome of each task. An exception becomes an IngestError."""
-        from distributed import as_completed
+        from distributed import CancelledError, as_completed
 
         tasks = dict(zip(start(numbers), numbers, strict=True))
         for task in as_completed([*tasks]):
             number = tasks.pop(task)
-            if task.status == "finished":
-                yield number, task.result()
-            elif task.status == "error":
-                yield number, _failure(items[number], task.exception())
-            else:
-                raise IngestError("the cluster ended before the work was done")
+            try:
+                outcome = task.result()  # waits again if the worker that has it died since
+            except CancelledError as error:
+                raise IngestError("the cluster ended before the work was done") from error
+            except Exception as error:
+                outcome = _failure(items[number], error)
+            yield number, outcome
 
     def _submit(self, function: Callable[..., object], *arguments: Any) -> Any:
         return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
@@ -216,6 +217,7 @@ def _local_cluster(workers: int) -> Iterator[Cluster]:
         Client(local) as client,
     ):
         client.register_plugin(Ending())
+        local.adapt(minimum=workers, maximum=workers)  # a worker that dies as it starts comes back
         yield Cluster(client)
 
 
@@ -268,7 +270,7 @@ def _summary(outcome: Any) -> Any:
     return Remote(*read, outcome.name, outcome.bytes)
 
 
-def _failure(item: object, error: BaseException | None) -> IngestError:
+def _failure(item: object, error: Exception) -> IngestError:
     from distributed.scheduler import KilledWorker
 
     if isinstance(error, KilledWorker):

@@ -27,13 +27,8 @@ sys.path[0] = str(ROOT)
 from benchmarks.processes import measure  # noqa: E402
 from ingest.cli.terminal import results, table  # noqa: E402
 from ingest.sql import literal  # noqa: E402
-from ingest.store.lake.commits import (  # noqa: E402
-    Change,
-    LakeFile,
-    change_runs,
-    change_table,
-    paths_to_read,
-)
+from ingest.store.lake.commits import Change, change_runs, change_table  # noqa: E402
+from ingest.store.lake.head import LakeFile, paths_to_read  # noqa: E402
 from ingest.store.lake.lake import Lake  # noqa: E402
 from ingest.store.lake.schema import DAY, RUNS  # noqa: E402
 from ingest.store.lake.uploads import uploaded, write  # noqa: E402

@@ -23,3 +23,8 @@ class MissingError(IngestError):
 
 class OutputError(IngestError):
     """Output cannot be written: a file, or to a port."""
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or the name of its kind."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -9,6 +9,7 @@ from ingest.cli.terminal import (
     ClusterOption,
     StoreOption,
     add_with_progress,
+    check_workers,
     create_store,
     say_error,
 )
@@ -52,6 +53,7 @@ def add(
     --redact-paths, paths of source files become relative to their package or to the current
     directory.
     """
+    check_workers(jobs, cluster)
     # Check these settings first: a wrong one would otherwise be reported for each path.
     max_inflation()
     max_snapshot_bytes()
@@ -73,5 +75,7 @@ def add(
         except ProfileError as error:
             say_error(error)
             failed = True
+    if not runs:
+        raise typer.Exit(1)
     if not add_with_progress(create_store(store), runs, options, jobs, cluster, as_json) or failed:
         raise typer.Exit(1)

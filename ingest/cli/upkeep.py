@@ -8,6 +8,7 @@ from ingest.cli.labels import Mode, tags_of
 from ingest.cli.terminal import (
     ClusterOption,
     StoreOption,
+    check_workers,
     open_store,
     rebuild_with_progress,
     results,
@@ -74,6 +75,7 @@ def upgrade(
     store: StoreOption = None,
 ) -> None:
     """Rebuild runs that another version of tracehouse wrote, from their original files."""
+    check_workers(jobs, cluster)
     opened = open_store(store)
     old = opened.outdated()
     chosen = [opened.find_exactly(run) for run in runs] if runs else old
@@ -104,6 +106,7 @@ def check(
     store: StoreOption = None,
 ) -> None:
     """Read all files of all runs in the store, and list the damaged runs."""
+    check_workers(jobs, cluster)
     opened = open_store(store)
     opened.check(repair)
     run_ids = opened.run_ids()

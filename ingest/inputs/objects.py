@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
-from ingest.errors import ProfileError
+from ingest.errors import ProfileError, first_line
 from ingest.inputs.directories import run_directories
 
-URL = re.compile(r"s3://")
-PATTERN = re.compile(r"[*?\[]")
+SCHEME = "s3://"
+OBJECT = re.compile(r"s3://[^/]+/.*[^/]/*", re.DOTALL)
+PATTERN = re.compile(r"[*?]")
 OPTIONS: dict[str, Any] = {
     "default_block_size": 8 << 20,
     "default_cache_type": "readahead",
@@ -24,8 +25,10 @@ def input_path(text: str | Path) -> Path:
 
     That of an object only behaves as a `pathlib.Path`.
     """
-    if not URL.match(str(text)):
+    if not str(text).startswith(SCHEME):
         return Path(text)
+    if not OBJECT.fullmatch(str(text)):
+        raise ProfileError(f"{text}: an object is s3://BUCKET/KEY")
     try:
         from upath.implementations.cloud import S3Path
     except ImportError as error:
@@ -42,17 +45,19 @@ def runs_at(text: str) -> list[Path]:
     On object storage, it may have * and ?. Raise ProfileError if nothing matches, or if the storage
     cannot be read.
     """
-    path = input_path(text)
+    path: Any = input_path(text)
     if isinstance(path, Path):
         return run_directories(path)
     try:
         if not PATTERN.search(text):
             return run_directories(path)
-        found = [input_path(f"s3://{key}") for key in path.fs.glob(path.path)]
-        runs = [run for each in sorted(found, key=str) for run in run_directories(each)]
+        found = path.fs.glob(path.path.replace("[", "[[]"), detail=True)
+        runs: list[Path] = []
+        for key in sorted(found):
+            each = input_path(f"{SCHEME}{key}")
+            runs += [each] if found[key]["type"] == "file" else run_directories(each)
     except Exception as error:  # the libraries have errors of their own
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ProfileError(f"{text}: {reason}") from error
+        raise ProfileError(f"{text}: {first_line(error)}") from error
     if not runs:
         raise ProfileError(f"{text}: no such object")
     return runs

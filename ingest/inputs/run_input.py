@@ -102,7 +102,7 @@ class RunInput:
             known = str(source.path)
             is_inside = bool(directory) and source.path.is_relative_to(self.path)
             inside = source.path.relative_to(self.path) if is_inside else source.path.name
-            source.path = Path(directory, inside) if is_inside else Path(inside)
+            source.path = Path(directory, str(inside)) if is_inside else Path(inside)
             source.coded_warnings = [
                 SourceWarning(code, message.replace(known, str(source.path)))
                 for code, message in source.coded_warnings

@@ -9,13 +9,15 @@ import os
 import re
 import threading
 import time
+import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, TypeVar
 
 from ingest import sql
-from ingest.errors import IngestError
+from ingest.errors import IngestError, first_line
 from ingest.store.workers import Content, Item, Processes, Workers, Writing
 from ingest.store.written import NewRun, Packed, Read, Written
 from ingest.temporary import temporary_directory
@@ -24,7 +26,7 @@ LOCAL = re.compile(r"local:([1-9][0-9]*)")
 TRIES = 3
 CONNECT_SECONDS = 10
 REPORT_SECONDS = 0.5
-PROGRESS = "tracehouse-progress"  # the topic of messages about the bytes that were read
+TASKS_OF_THREAD = 4  # that are submitted at a time
 
 T = TypeVar("T")
 Start = Callable[[Sequence[int]], list[Any]]  # starts a task for each of some items
@@ -66,37 +68,38 @@ class Cluster:
 
         A run that a worker wrote becomes a `Remote`.
         """
+        topic = f"tracehouse-{uuid.uuid4().hex}"  # other commands may use the same cluster
+        shared = self._submit(_same, work)  # a task, which can run again
+        contents: dict[int, Any] = {}
 
         def advance(event: tuple[float, tuple[int, int]]) -> None:
             number, done = event[1]
             if progress:
                 progress(items[number], done)
 
-        self._client.subscribe_topic(PROGRESS, advance)
-        wanted = self._submit(_same, work)  # a task, which can run again
-        contents: dict[int, Any] = {}
-
         def start(numbers: Sequence[int]) -> list[Any]:
-            chosen = [items[number] for number in numbers]
-            packed = self._map(_pack, numbers, chosen, work=wanted, version=sql.logic_version())
+            # A worker has another current directory.
+            chosen = [_absolute(items[number]) for number in numbers]
+            packed = self._map(_pack, numbers, chosen, work=shared, topic=topic)
             contents.update(zip(numbers, packed, strict=True))
-            return self._map(_summary, packed)
+            return [self._submit(_summary, each) for each in packed]
 
+        self._client.subscribe_topic(topic, advance)
         for number, outcome in self._outcomes(items, start):
             content = contents.pop(number)
             if isinstance(outcome, Remote):
                 outcome = replace(outcome, packed=content)
+            del content  # a worker keeps it as long as there is a reference
             yield items[number], outcome
 
     def map(
         self, items: Sequence[Item], function: Callable[[Item], T]
     ) -> Generator[tuple[Item, T | IngestError], None, None]:
         """Call a function for each item. Yield each item with its outcome, once it is known."""
-        wanted = self._submit(_same, function)
+        shared = self._submit(_same, function)
 
         def start(numbers: Sequence[int]) -> list[Any]:
-            chosen = [items[number] for number in numbers]
-            return self._map(_call, chosen, wanted=wanted, version=sql.logic_version())
+            return self._map(_call, [items[number] for number in numbers], function=shared)
 
         for number, outcome in self._outcomes(items, start):
             yield items[number], outcome
@@ -104,7 +107,13 @@ class Cluster:
     def call(self, function: Callable[[Content], T], runs: Mapping[str, NewRun]) -> T:
         """Call a function on a worker (`Workers.call`)."""
         packed = {i: run.packed for i, run in runs.items() if isinstance(run, Remote)}
-        answer: T = self._result("upload", lambda _: [self._submit(function, packed)])
+        digests = {run_id: run.digest for run_id, run in runs.items()}
+        version = sql.logic_version()
+
+        def start(_: Sequence[int]) -> list[Any]:
+            return [self._submit(_call_with, function, packed, digests, version)]
+
+        answer: T = self._result(f"a batch with {min(runs)}", start)
         return answer
 
     def fetch(self, run: NewRun) -> Written | Packed:
@@ -140,8 +149,21 @@ class Cluster:
         """Yield the number and the outcome of each task. An exception becomes an IngestError."""
         from distributed import CancelledError, as_completed
 
-        tasks = dict(zip(start(numbers), numbers, strict=True))
-        for task in as_completed([*tasks]):
+        waiting = iter(numbers)
+        tasks: dict[Any, int] = {}
+        completed = as_completed([], loop=self._client.loop)
+        while True:
+            # Few tasks at a time, because workers keep what they return.
+            threads = sum(self._client.nthreads().values())
+            chosen = list(islice(waiting, max(1, TASKS_OF_THREAD * threads - len(tasks))))
+            if chosen:
+                started = start(chosen)
+                tasks.update(zip(started, chosen, strict=True))
+                completed.update(started)
+                del started
+            if not tasks:
+                return
+            task = next(completed)
             number = tasks.pop(task)
             try:
                 outcome = task.result()  # waits again if the worker that has it died since
@@ -149,14 +171,20 @@ class Cluster:
                 raise IngestError("the cluster ended before the work was done") from error
             except Exception as error:
                 outcome = _failure(items[number], error)
+            del task
             yield number, outcome
 
     def _submit(self, function: Callable[..., object], *arguments: Any) -> Any:
         return self._client.submit(function, *arguments, pure=False, retries=TRIES - 1)
 
-    def _map(self, function: Callable[..., object], *iterables: Any, **shared: Any) -> list[Any]:
+    def _map(self, function: Callable[..., object], /, *iterables: Any, **shared: Any) -> list[Any]:
         tasks: list[Any] = self._client.map(
-            function, *iterables, pure=False, retries=TRIES - 1, **shared
+            function,
+            *iterables,
+            pure=False,
+            retries=TRIES - 1,
+            version=sql.logic_version(),
+            **shared,
         )
         return tasks
 
@@ -213,7 +241,12 @@ def _local_cluster(workers: int) -> Iterator[Cluster]:
             atexit.register(os._exit, 0)
 
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as local,
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+            security=True,  # other users of the machine cannot connect
+        ) as local,
         Client(local) as client,
     ):
         client.register_plugin(Ending())
@@ -225,22 +258,43 @@ def _same(value: T) -> T:
     return value
 
 
+def _absolute(item: Item) -> Item:
+    return item if isinstance(item, str) else item.absolute()
+
+
 def _check_version(version: str) -> None:
     if version != sql.logic_version():
         raise IngestError("the workers have another version of tracehouse")
 
 
-def _call(item: Item, wanted: Callable[[Item], T], version: str) -> T | IngestError:
+def _call(item: Item, function: Callable[[Item], T], version: str) -> T | IngestError:
     """Call a function on a worker."""
     try:
         _check_version(version)
         with _busy:
-            return wanted(item)
+            return function(item)
     except IngestError as error:
         return error
 
 
-def _pack(number: int, item: Item, work: Writing[Item], version: str) -> Read | IngestError:
+def _call_with(
+    function: Callable[[Content], T], runs: Content, digests: Mapping[str, str], version: str
+) -> T | IngestError:
+    """Call a function with runs on a worker. They may have been written again meanwhile."""
+    try:
+        _check_version(version)
+        for run_id, run in runs.items():
+            if not isinstance(run, Packed) or run.digest != digests[run_id]:
+                reason = str(run) if isinstance(run, IngestError) else "its files changed"
+                raise IngestError(f"{run_id}: its worker ended, and now: {reason}")
+        return function(runs)
+    except IngestError as error:
+        return error
+
+
+def _pack(
+    number: int, item: Item, work: Writing[Item], topic: str, version: str
+) -> Read | IngestError:
     """Do a piece of work on a worker. Return the content of a run that it wrote."""
     from distributed import get_worker
 
@@ -251,7 +305,7 @@ def _pack(number: int, item: Item, work: Writing[Item], version: str) -> Read | 
         nonlocal reported
         if time.monotonic() > reported + REPORT_SECONDS:
             reported = time.monotonic()
-            worker.log_event(PROGRESS, (number, done))
+            worker.log_event(topic, (number, done))
 
     with _busy, temporary_directory() as directory:
         try:
@@ -277,5 +331,4 @@ def _failure(item: object, error: Exception) -> IngestError:
         return _DeathError(f"{item}: the worker that reads it ends each time; out of memory?")
     if isinstance(error, ModuleNotFoundError):
         return IngestError(f"{item}: the workers lack a package: {error}")
-    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return IngestError(f"{item}: {reason}")
+    return IngestError(f"{item}: {first_line(error)}")

@@ -1,14 +1,16 @@
 """One query for each run of a store, by this process or by the workers of a cluster."""
 
+import warnings
 from collections.abc import Generator, Iterator
 from functools import lru_cache, partial
 
 import duckdb
 import pyarrow as pa
 
-from ingest.errors import IngestError, QueryError
+from ingest.errors import IngestError, QueryError, StoreError
 from ingest.store.cluster import cluster_at
 from ingest.store.connection import connect, read_statement
+from ingest.store.faults import StoreWarning
 from ingest.store.opening import existing
 from ingest.store.storage import Storage
 
@@ -26,7 +28,7 @@ def collect_each(
     try:
         relation = connection.sql(query)
         if relation is None:
-            raise QueryError("the query for each run is empty")
+            raise QueryError("the query for each run returns no rows")
         no_rows = _with_run(relation.limit(0).to_arrow_table(), "")
         connection.from_arrow(no_rows).create(TABLE)  # so it exists even if there is no run
     except duckdb.Error as error:
@@ -34,11 +36,14 @@ def collect_each(
     left_out = store.faults()
     run_ids = [run_id for run_id in store.run_ids() if run_id not in left_out]
     answer = partial(_answer, place=str(store.path), state=store.state, query=query)
-    for _, rows in _answers(run_ids, answer, cluster):
+    for run_id, rows in _answers(run_ids, answer, cluster):
         if isinstance(rows, IngestError):
             yield rows
-        else:
+            continue
+        try:
             connection.execute(f"INSERT INTO {TABLE} BY NAME FROM rows")
+        except duckdb.Error as error:  # its columns depend on the run
+            yield QueryError(f"{run_id}: {str(error).strip()}")
 
 
 def _answers(
@@ -57,7 +62,13 @@ def _answers(
 
 def _answer(run_id: str, *, place: str, state: str, query: str) -> pa.Table:
     """Return the rows of a query about a run. Workers of a cluster call this."""
-    with connect(_opened(place, state), [run_id], only=True) as connection:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StoreWarning)  # the caller has warned of the store's faults
+        connection = connect(_opened(place, state), [run_id], only=True)
+    with connection:
+        [(found,)] = connection.execute("SELECT count(*) FROM runs").fetchall()
+        if not found:
+            raise StoreError(f"{run_id}: no such run in {place}")
         try:
             rows = read_statement(connection, lambda: connection.sql(query).to_arrow_table())
         except duckdb.Error as error:

@@ -110,8 +110,8 @@ class Storage(Protocol):
         """Add each path as a run. Yield each path with its outcome, as soon as it is known.
 
         Processes do the work, `jobs` at a time, or the workers of a `cluster` (`cluster_at`).
-        `progress` is called with a path and the
-        number of bytes of its files read so far. Closing the iterator ends the processes at once.
+        `progress` is called with a path and the number of bytes of its files read so far. Closing
+        the iterator ends the processes of this machine at once.
         """
 
     def edit(self, run_id: str, changes: AddOptions) -> None:
@@ -171,4 +171,4 @@ class Storage(Protocol):
 
     @staticmethod
     def keeping_files(place: str) -> AbstractContextManager[object]:
-        """Keep the files that statements read in the body, although other processes delete runs."""
+        """Keep the files that statements read in the body, if another process may delete them."""

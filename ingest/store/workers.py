@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Generic, NoReturn, Protocol, TypeVar
 
-from ingest.errors import IngestError
+from ingest.errors import IngestError, first_line
 from ingest.signals import deferred
 from ingest.store.written import NewRun, Packed, Read, Written
 
@@ -188,8 +188,7 @@ def _outcome(work: Callable[[], object], item: object) -> object:
     except IngestError as error:
         return error
     except Exception as error:  # an unforeseen error must not affect the other items
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        return IngestError(f"{item}: {reason}")
+        return IngestError(f"{item}: {first_line(error)}")
 
 
 def _end_with(parent: int) -> None:

@@ -1,10 +1,10 @@
 """Runs that were written but are not yet in a store, from new files or from the original ones."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
 
@@ -108,18 +108,27 @@ def convert(
     progress: Callable[[int], None] | None,
     *,
     options: AddOptions,
+    captures: Sequence[str],
     digits: Mapping[str, str],
 ) -> Read:
     """Read the files of a path, and write their run to the directory `work`.
 
-    Nothing is written if an id in `digits` (`run_ids.by_digits`) says that a store may have them.
+    `options` are without secrets, and `captures` are its `capture_traces` as they were. Nothing is
+    written if an id in `digits` (`run_ids.by_digits`) says that a store may have them.
     The other arguments and the errors are those of `ingest.conversion.write_run`.
     """
     began = perf_counter()
-    run = read_run_input(path, captures=[*map(input_path, options.capture_traces)])
+    # A path of an object keeps a connection, which this process may not have opened.
+    run = read_run_input(input_path(path), captures=[*map(input_path, captures)])
     if run_ids.likely(digits, run.digest):
         return Read(run.checksums, run.sources, perf_counter() - began)
-    return write(run, options.without_secrets(), work, threads, progress)
+    return write(run, options, work, threads, progress)
+
+
+def converting(options: AddOptions, digits: Mapping[str, str]) -> "partial[Read]":
+    """Return `convert` with options, from which it removes secrets first."""
+    captures = options.capture_traces
+    return partial(convert, options=options.without_secrets(), captures=captures, digits=digits)
 
 
 def write(

@@ -30,6 +30,12 @@ RunArgument = Annotated[
 ]
 
 
+def check_workers(jobs: int, cluster: str | None) -> None:
+    """Raise BadParameter if both processes and a cluster are to do the work."""
+    if cluster and jobs > 1:
+        raise typer.BadParameter("give either --jobs or --cluster")
+
+
 def open_store(place: str | None, as_of: datetime | None = None) -> Storage:
     """Open a store to read it, or the default store. Raise StoreError if it does not exist.
 

@@ -31,7 +31,7 @@ def add_with_progress(
     paths = list(dict.fromkeys(paths))
     failed = False
     with _Bars() as bars:
-        sizes = {path: _size(path) for path in paths}
+        sizes = {path: _size(path) if bars.are_shown else 0 for path in paths}
         names = {path: printable(path.name) for path in paths}
         for path in paths:
             bars.add(path, names[path], sizes[path])
@@ -98,6 +98,10 @@ class _Bars:
         self._progress = _progress() if sys.stderr.isatty() else None
         self._tasks: dict[object, TaskID] = {}
 
+    @property
+    def are_shown(self) -> bool:
+        return self._progress is not None
+
     def __enter__(self) -> "_Bars":
         if self._progress:
             self._progress.start()
@@ -112,12 +116,12 @@ class _Bars:
             self._tasks[item] = self._progress.add_task(label, total=total)
 
     def advance(self, item: object, done: int, label: str) -> None:
-        if self._progress:
+        if self._progress and item in self._tasks:
             self._progress.update(self._tasks[item], completed=done, description=label)
 
     def remove(self, item: object) -> None:
         if self._progress:
-            self._progress.remove_task(self._tasks[item])
+            self._progress.remove_task(self._tasks.pop(item))
 
 
 def _progress() -> "Progress":
@@ -138,7 +142,7 @@ def _size(path: Path) -> int:
     try:
         files = path.iterdir() if path.is_dir() else [path]
         return sum(file.stat().st_size for file in files if file.is_file())
-    except OSError:
+    except Exception:  # libraries for object storage have errors of their own
         return 0  # reading the path will report the error
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from ingest.store.directory.files.locking import sync, writing
 from ingest.store.manifest import checksums
 from ingest.store.storage import Added, AddOutcomes
 from ingest.store.workers import Workers
-from ingest.store.written import NewRun, Read, Written, convert, write
+from ingest.store.written import NewRun, Read, Written, converting, write
 
 if TYPE_CHECKING:
     from ingest.store.directory.store import Store
@@ -56,8 +55,7 @@ def add_from(
     waiting = list(dict.fromkeys(paths))
     while waiting:
         again = []
-        converting = partial(convert, options=options, digits=digits)
-        for path, outcome in workers.write_all(waiting, converting, progress):
+        for path, outcome in workers.write_all(waiting, converting(options, digits), progress):
             if isinstance(outcome, IngestError):
                 yield path, outcome
             elif existing := _with_content(store.path, outcome, store.now()):
@@ -67,7 +65,8 @@ def add_from(
                     with writing(store.path) as work:
                         written = workers.fetch(outcome).unpacked(work)
                         run_id, is_new = _put(store, written, work)
-                    yield path, Added(run_id, is_new, written.seconds, written.sources)
+                    sources = written.sources if is_new else []
+                    yield path, Added(run_id, is_new, written.seconds, sources)
                 except IngestError as error:
                     yield path, error
                 outcome.forget()

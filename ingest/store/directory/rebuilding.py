@@ -60,19 +60,24 @@ def rebuild_from(
     progress: Callable[[str, int], None] | None,
 ) -> RebuildOutcomes:
     """Rebuild each run on other machines, as `Storage.rebuild_all` does."""
-    manifests = {run_id: _manifest(store, run_id) for run_id in chosen}
+    manifests = {}
+    for run_id in chosen:
+        try:
+            manifests[run_id] = _manifest(store, run_id)
+        except StoreError as error:
+            yield run_id, error
     writing_again = partial(write_again, manifests=manifests)
-    for run_id, outcome in workers.write_all(chosen, writing_again, progress):
-        error = outcome if isinstance(outcome, IngestError) else None
+    for run_id, outcome in workers.write_all([*manifests], writing_again, progress):
+        failure = outcome if isinstance(outcome, IngestError) else None
         if isinstance(outcome, NewRun):
             try:
                 with writing(store.path) as work:
                     written = workers.fetch(outcome).unpacked(work)
                     _put(store, run_id, manifests[run_id], written, work)
-            except IngestError as failure:
-                error = failure
+            except IngestError as error:
+                failure = error
             outcome.forget()
-        yield run_id, error
+        yield run_id, failure
 
 
 def _put(store: "Store", run_id: str, before: Manifest, written: Written, work: Path) -> None:

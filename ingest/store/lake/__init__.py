@@ -19,7 +19,8 @@ lake.py           Lake: finds and reads runs
 place.py          the lake's files, and how libraries open them
 snapshot.py       what one version of a lake contains; catalog.py its views
 schema.py         the columns of its tables
-commits.py        commits of Delta tables, and what a commit of `runs` says
+head.py           the files of a version, and what its commit says of them
+commits.py        commits of Delta tables
 rewriting.py      changes of rows of `runs`
 changes.py        removal of runs, and editing of labels
 batch.py          adding runs in batches; uploads.py their files

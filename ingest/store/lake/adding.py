@@ -16,13 +16,13 @@ from ingest.errors import IngestError, StoreError
 from ingest.store import run_ids
 from ingest.store.directory.files.places import PREFIX
 from ingest.store.lake.batch import WrittenRun, add_batch, is_full, replace_run, upload_batch
-from ingest.store.lake.commits import LakeFile
 from ingest.store.lake.compaction import compact_if_due
+from ingest.store.lake.head import LakeFile
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.rewriting import manifest_of_run
 from ingest.store.storage import Added, AddOutcomes, RebuildOutcomes
 from ingest.store.workers import Content, Workers
-from ingest.store.written import NewRun, Read, Written, convert, write_again
+from ingest.store.written import NewRun, Read, Written, converting, write_again
 from ingest.temporary import temporary_directory
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def add_to_lake(
     waiting = list(dict.fromkeys(paths))
     while waiting:
         again = []
-        work = partial(convert, options=options, digits=digits)
-        for path, outcome in workers.write_all(waiting, work, progress):
+        for path, outcome in workers.write_all(waiting, converting(options, digits), progress):
             try:
                 existing = None if isinstance(outcome, IngestError) else adder.existing(outcome)
             except StoreError as error:
@@ -86,6 +85,7 @@ class _Adder:
         """Collect a run. Yield the outcomes of a batch that is full by it."""
         if run.digest in self._own:  # an earlier path has the same files
             self._waiting.append((path, run, self._own[run.digest]))
+            run.forget()
             return
         run_id = run_ids.new_id(run.name, run.digest, self._ids)
         self._ids.add(run_id)
@@ -105,6 +105,9 @@ class _Adder:
             new = add_batch(self._lake.place, [*runs], partial(self._upload, runs), self._known)
         except IngestError as failure:
             error = failure
+            for run_id, run in runs.items():  # a later path may have the same files
+                del self._own[run.digest]
+                self._ids.remove(run_id)
         for run in runs.values():
             run.forget()
         for path, read, run_id in waiting:
@@ -126,11 +129,15 @@ def rebuild_in_lake(
     progress: Callable[[str, int], None] | None = None,
 ) -> RebuildOutcomes:
     """Rebuild each run from its original files, as `Storage.rebuild_all` does."""
-    manifests = {run_id: manifest_of_run(lake.place, lake.head, run_id) for run_id in chosen}
-    for run_id, outcome in workers.write_all(
-        chosen, partial(write_again, manifests=manifests), progress
-    ):
-        error = outcome if isinstance(outcome, IngestError) else None
+    manifests = {}
+    for run_id in chosen:
+        try:
+            manifests[run_id] = manifest_of_run(lake.place, lake.head, run_id)
+        except StoreError as error:
+            yield run_id, error
+    writing_again = partial(write_again, manifests=manifests)
+    for run_id, outcome in workers.write_all([*manifests], writing_again, progress):
+        failure = outcome if isinstance(outcome, IngestError) else None
         if isinstance(outcome, NewRun):
 
             def upload(run_ids: Sequence[str], run: NewRun = outcome) -> dict[str, LakeFile]:
@@ -139,10 +146,10 @@ def rebuild_in_lake(
 
             try:
                 replace_run(lake.place, run_id, manifests[run_id].options, upload)
-            except IngestError as failure:
-                error = failure
+            except IngestError as error:
+                failure = error
             outcome.forget()
-        yield run_id, error
+        yield run_id, failure
     lake.drop_damaged()
 
 

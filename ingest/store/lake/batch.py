@@ -15,15 +15,8 @@ from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.errors import StoreError
 from ingest.store.directory.files.places import PREFIX
-from ingest.store.lake.commits import (
-    Change,
-    Head,
-    LakeFile,
-    change_runs,
-    change_table,
-    check_time,
-    today,
-)
+from ingest.store.lake.commits import Change, change_runs, change_table, check_time, today
+from ingest.store.lake.head import Head, LakeFile
 from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.rewriting import manifest_of_run, runs_in, without_runs
 from ingest.store.lake.schema import (

@@ -6,7 +6,8 @@ from dataclasses import replace
 from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.store.labels import Relabelling
-from ingest.store.lake.commits import Change, Head, change_runs
+from ingest.store.lake.commits import Change, change_runs
+from ingest.store.lake.head import Head
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.rewriting import manifest_of_run, with_columns, without_runs
 from ingest.store.lake.schema import MANIFEST, OVERVIEW, RUNS

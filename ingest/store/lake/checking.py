@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from ingest.store.faults import MISSING, SIZE, UNREADABLE, Fault
-from ingest.store.lake.commits import Change, LakeFile, change_runs, change_table
+from ingest.store.lake.commits import Change, change_runs, change_table
+from ingest.store.lake.head import LakeFile
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import RUNS, kinds_of_tables
 from ingest.store.lake.snapshot import Snapshot
@@ -45,7 +46,8 @@ def drop(place: LakePlace, damaged: Collection[Damaged], batches: Mapping[str, s
         for table, file, _ in damaged
         if table != RUNS and not file.may_have(left)
     }
-    change_runs(place, lambda head: Change(head.state.with_versions(versions)))
+    if versions:
+        change_runs(place, lambda head: Change(head.state.with_versions(versions)))
 
 
 def _fault(place: LakePlace, table: str, file: LakeFile) -> Fault | None:

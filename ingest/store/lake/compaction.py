@@ -21,20 +21,8 @@ import duckdb
 from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.faults import StoreWarning
-from ingest.store.lake.commits import (
-    MERGED,
-    MOST_HOURS,
-    Change,
-    Head,
-    LakeFile,
-    State,
-    change_runs,
-    change_table,
-    check_time,
-    files_of,
-    paths_to_read,
-    read_head,
-)
+from ingest.store.lake.commits import MOST_HOURS, Change, change_runs, change_table, check_time
+from ingest.store.lake.head import MERGED, Head, LakeFile, State, files_of, paths_to_read, read_head
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, kinds_of_tables
 from ingest.store.lake.snapshot import Snapshot

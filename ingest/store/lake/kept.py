@@ -16,7 +16,7 @@ from pathlib import Path
 from ingest import sql
 from ingest.cache import cache_directory
 from ingest.errors import StoreError
-from ingest.store.lake.commits import LakeFile, paths_to_read
+from ingest.store.lake.head import LakeFile, paths_to_read
 from ingest.store.lake.place import REQUESTS, LakePlace
 
 SMALL_BYTES = 4 << 20  # of one file
@@ -48,7 +48,7 @@ def paths_to_query(place: LakePlace, table: str, files: Sequence[LakeFile]) -> l
             _remove_unused(directory.parent)
     paths = zip(files, paths_to_read(place, table, files), strict=True)
     return [
-        str(copies[file]) if file in copies and copies[file].exists() else path
+        str(copies[file]) if file in copies and os.path.exists(copies[file]) else path
         for file, path in paths
     ]
 

@@ -18,7 +18,8 @@ from ingest.store.faults import Fault
 from ingest.store.lake.adding import add_to_lake, rebuild_in_lake
 from ingest.store.lake.changes import edit, remove
 from ingest.store.lake.checking import Damaged, drop, find_damaged
-from ingest.store.lake.commits import Head, create
+from ingest.store.lake.commits import create
+from ingest.store.lake.head import Head
 from ingest.store.lake.kept import kept_directory
 from ingest.store.lake.place import LakePlace, reason
 from ingest.store.lake.snapshot import LakeRun, Snapshot

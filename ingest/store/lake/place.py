@@ -31,6 +31,7 @@ GONE = "a file is gone; `ingest check` finds it, or a vacuum deleted it: open th
 REASONS = {
     "//169.254.": "no credentials in the environment",
     "<Code>NoSuchBucket": "no such bucket",
+    "ExpiredToken": "the credentials have expired",
     "status code: 403": "access denied",
     "Access Denied": "access denied",
     "NoSuchKey": GONE,

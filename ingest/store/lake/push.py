@@ -11,8 +11,8 @@ from ingest.store.directory.files.leases import keeping_files, take_lease
 from ingest.store.directory.store import Store
 from ingest.store.faults import StoreWarning
 from ingest.store.lake.batch import WrittenRun, add_batch, batches, upload_batch
-from ingest.store.lake.commits import LakeFile
 from ingest.store.lake.compaction import compact_if_due
+from ingest.store.lake.head import LakeFile
 from ingest.store.lake.lake import Lake
 from ingest.store.lake.rewriting import manifest_of_run
 from ingest.store.manifest import read_manifest

@@ -9,7 +9,8 @@ import duckdb
 
 from ingest import sql
 from ingest.errors import StoreError
-from ingest.store.lake.commits import Change, Head, LakeFile, State, paths_to_read
+from ingest.store.lake.commits import Change
+from ingest.store.lake.head import Head, LakeFile, State, paths_to_read
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, MANIFEST, RUNS
 from ingest.store.lake.uploads import uploaded, write

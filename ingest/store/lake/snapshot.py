@@ -6,22 +6,16 @@ import uuid
 from collections.abc import Collection
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
+from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.directory.derived.catalog import UNSOUND, create_path
 from ingest.store.directory.reading.private import private_directory
 from ingest.store.lake.catalog import FILES, REMOVED, SHOWN, copy_catalog
-from ingest.store.lake.commits import (
-    MERGED,
-    REWRITTEN,
-    Head,
-    LakeFile,
-    files_of,
-    read_head,
-)
+from ingest.store.lake.head import MERGED, REWRITTEN, Head, LakeFile, files_of, read_head
 from ingest.store.lake.kept import paths_to_query
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, TABLES, write_empty
@@ -32,14 +26,12 @@ OURS = re.compile(rf"{DAY}=[0-9-]{{10}}/({MERGED})?[0-9a-f]{{32}}\.parquet")
 class LakeRun(NamedTuple):
     """A run of a lake.
 
-    Its rows are in the tables `tables`, in the batch `batch`. Its row of `runs` is in the file
-    `of_runs`.
+    Its rows in other tables have the batch `batch`. Its row of `runs` is in the file `of_runs`.
     """
 
     run_id: str
     name: str | None
     batch: str
-    tables: list[str]
     of_runs: LakeFile
 
     def is_in(self, table: str, file: LakeFile) -> bool:
@@ -47,7 +39,7 @@ class LakeRun(NamedTuple):
         if table == RUNS:
             return file == self.of_runs
         is_likely = file.day == self.of_runs.day and file.may_have([self.run_id])
-        return table in self.tables and is_likely and file.is_of([self.batch])
+        return is_likely and file.is_of([self.batch])
 
 
 class Snapshot:
@@ -62,22 +54,8 @@ class Snapshot:
     @cached_property
     def runs(self) -> dict[str, LakeRun]:
         """The runs by id, sorted."""
-        if not self.head.files:
-            return {}
-        with self.place.reported("read"), duckdb.connect() as connection:
-            paths = paths_to_query(self.place, RUNS, self.head.files)
-            files = dict(zip(paths, self.head.files, strict=True))
-            self.place.register(connection)
-            rows = connection.execute(
-                f"SELECT run_id, name, {BATCH}, {TABLES}, filename "
-                "FROM read_parquet($1, hive_partitioning = false, filename = true) "
-                "ORDER BY run_id",
-                [[*files]],
-            ).fetchall()
-        return {
-            run_id: LakeRun(run_id, name, batch, tables, files[path])
-            for run_id, name, batch, tables, path in rows
-        }
+        rows = self._read_runs(f"run_id, name, {BATCH}", "true")
+        return {run_id: LakeRun(run_id, name, batch, file) for run_id, name, batch, file in rows}
 
     @cached_property
     def batches(self) -> set[str]:
@@ -94,9 +72,11 @@ class Snapshot:
     def runs_in(self, table: str, file: LakeFile) -> list[str]:
         """Return the ids of the runs whose rows may be in a file of a table."""
         batches = {each.name for each in self.files(table)}  # that are not merged
+        with_rows = self._read_runs("run_id", f"list_contains({TABLES}, {sql.literal(table)})")
+        runs = [self.runs[run_id] for run_id, _ in with_rows]
         return [
             run.run_id
-            for run in self.runs.values()
+            for run in runs
             if run.is_in(table, file) and (run.batch == file.name or run.batch not in batches)
         ]
 
@@ -107,6 +87,8 @@ class Snapshot:
 
         With `run_ids`, they show only these runs, and read only files that may have their rows.
         """
+        if missing := {*run_ids} - {*self.runs}:
+            raise StoreError(f"{min(missing)}: no such run in {self.place.url}")
         shown = [self.runs[run_id] for run_id in run_ids]
         removed = [f"{batch}/{run_id}" for batch, run_id in sorted(self.head.state.removed)]
 
@@ -124,6 +106,22 @@ class Snapshot:
         connection.create_function(FILES, files, ["VARCHAR", "UBIGINT"], "VARCHAR[]")
         connection.create_function(REMOVED, lambda _: removed, ["UBIGINT"], "VARCHAR[]")
         connection.create_function(SHOWN, lambda _: [*run_ids], ["UBIGINT"], "VARCHAR[]")
+
+    def _read_runs(self, columns: str, condition: str) -> list[tuple[Any, ...]]:
+        """Return columns of rows of `runs`, and the file of each, sorted by run."""
+        if not self.head.files:
+            return []
+        with self.place.reported("read"), duckdb.connect() as connection:
+            paths = paths_to_query(self.place, RUNS, self.head.files)
+            files = dict(zip(paths, self.head.files, strict=True))
+            self.place.register(connection)
+            rows = connection.execute(
+                f"SELECT {columns}, filename "
+                "FROM read_parquet($1, hive_partitioning = false, filename = true) "
+                f"WHERE {condition} ORDER BY run_id",
+                [[*files]],
+            ).fetchall()
+        return [(*row[:-1], files[row[-1]]) for row in rows]
 
     def _read_files(self, table: str) -> list[LakeFile]:
         if table == RUNS:

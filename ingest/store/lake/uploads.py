@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.lake.commits import LakeFile
+from ingest.store.lake.head import LakeFile
 from ingest.store.lake.place import LakePlace
 
 FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v1"  # which all engines read

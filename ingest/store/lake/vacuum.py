@@ -4,7 +4,7 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from ingest.store.lake.commits import read_versions
+from ingest.store.lake.head import read_versions
 from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.schema import kinds_of_tables
 

@@ -162,6 +162,12 @@ def test_a_wrong_address_is_an_error(
     assert (result.code, result.err) == (1, f"error: {address}: {problem}\n")
 
 
+def test_processes_and_a_cluster_exclude_each_other(command: Command, traces: list[Path]) -> None:
+    result = command("add", traces[0], "--cluster", "local:1", "--jobs", "2")
+    assert result.code == 2
+    assert "give either --jobs or --cluster" in result.err
+
+
 @pytest.mark.parametrize("is_on_cluster", [False, True])
 def test_a_query_for_each_run_and_its_reduction(
     command: Command,

@@ -53,15 +53,28 @@ def test_objects_become_the_same_runs_as_files(
         store.rebuild(run_id)
 
 
+def test_objects_become_runs_of_a_lake(
+    command: Command, traces: Path, empty_s3: str, tmp_path: Path
+) -> None:
+    command("add", traces / "run", store=tmp_path / "local")
+    result = command("add", f"{TRACES}/run", "--redact-paths", "--store", empty_s3)
+    assert (result.code, result.err) == (0, "")
+    with ingest.connect(empty_s3) as connection:
+        paths = connection.sql("SELECT path FROM sources ORDER BY path").fetchall()
+    assert paths == [("run/rank0.json",), ("run/rank1.json",)]
+    assert all_rows(empty_s3, ["kernels"]) == all_rows(tmp_path / "local", ["kernels"])
+
+
 def test_objects_that_are_not_there_stop_no_other(
     command: Command, traces: Path, tmp_path: Path
 ) -> None:
-    missing = (f"{TRACES}/none*", f"{TRACES}/none.json", "s3://none/a.json")
+    missing = (f"{TRACES}/none*", "s3://", f"{TRACES}/none.json", "s3://none/a.json")
     result = command("add", *missing, f"{TRACES}/a.json", store=tmp_path / "store")
     assert result.code == 1
     assert result.err.splitlines() == [
         f"error: {missing[0]}: no such object",
-        *(f"error: {each}: no such file or directory" for each in missing[1:]),
+        "error: s3://: an object is s3://BUCKET/KEY",
+        *(f"error: {each}: no such file or directory" for each in missing[2:]),
     ]
     assert len(ingest.Store(tmp_path / "store").run_ids()) == 1
 

@@ -31,7 +31,7 @@ def faulty(address: str, plan: Plan) -> Iterator[tuple[str, Counter[str]]]:
         protocol_version = "HTTP/1.1"
 
         def handle_any(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = self.body()
             with lock:
                 key = (self.command, f"{self.path} {self.headers.get('Range')}")
                 fault = plan(self.command, self.path, seen[key])
@@ -47,6 +47,21 @@ def faulty(address: str, plan: Plan) -> Iterator[tuple[str, Counter[str]]]:
                     self.wfile.write(content)
                 return
             self.forward(body, fault)
+
+        def body(self) -> bytes:
+            """Return the body as it is on the wire, which may be in chunks."""
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            found = []
+            size = 1
+            while size:
+                found.append(self.rfile.readline())
+                size = int(found[-1].partition(b";")[0], 16)
+                found.append(self.rfile.read(size))
+                while (line := self.rfile.readline()) != b"\r\n" and not size:
+                    found.append(line)  # a trailer
+                found.append(b"\r\n")
+            return b"".join(found)
 
         def forward(self, body: bytes, fault: Fault) -> None:
             server = HTTPConnection(host, int(port))

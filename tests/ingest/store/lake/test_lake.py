@@ -8,7 +8,7 @@ import pytest
 import ingest
 from ingest import sql
 from ingest.sandbox import Sandbox
-from ingest.store.lake import commits
+from ingest.store.lake import head
 from ingest.store.lake.lake import Lake
 from tests.helpers.command import Command
 from tests.helpers.recorded import COMPILED, DEVICE, EAGER, NETWORK, SNAPSHOT
@@ -148,7 +148,7 @@ def test_an_endpoint_that_cannot_be_reached_is_named(
 def test_a_lake_of_another_version_is_an_error(
     command: Command, local: ingest.Store, lake: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "lake_version", lambda: "another")
+    monkeypatch.setattr(head, "lake_version", lambda: "another")
     error = f"error: {lake}: a version of tracehouse with other tables wrote this store; "
     error += "push to another URL\n"
     assert command("list", "--store", lake).err == error

@@ -5,6 +5,7 @@ runs out of memory then does not end the others. The workers are forks, so that 
 modules again, which takes longer than adding a small trace.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -173,6 +174,7 @@ def _work(
     connection: Connection, parent: int, work: Callable[[], object], item: object
 ) -> NoReturn:
     """Run `work` in the forked process, and exit without returning to the parent's code."""
+    gc.freeze()  # objects of the parent may own threads, which are not here: to free them crashes
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         threading.Thread(target=_end_with, args=[parent], daemon=True).start()

@@ -1,5 +1,6 @@
 """Readers beside writers: every answer is the state of the store before or after a change."""
 
+import gc
 import json
 import os
 import random
@@ -51,6 +52,7 @@ def reader(
     """Let another process ask a question again and again, and write down each answer or error."""
     process = os.fork()
     if not process:
+        gc.freeze()  # to free a database of the parent crashes, because its threads are not here
         try:
             ask = question(store)
             with answers.open("w") as file:

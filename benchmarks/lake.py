@@ -147,7 +147,7 @@ def row(place: str, what: str, server: Server, *arguments: object, times: int = 
 def questions(place: str, server: Server) -> Iterator[list[str]]:
     """Measure commands, each as a complete process."""
     run_id = Lake(place).run_ids()[0] if "://" in place else ""
-    trends = "SELECT * FROM trend WHERE model = 'model-7'"
+    trends = "SELECT * FROM trend WHERE series = 'model-7'"  # of a model, as the page asks
     yield row(place, "list", server, "list")
     yield row(place, "trend of a model", server, "sql", trends)
     if run_id:

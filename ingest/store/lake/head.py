@@ -88,7 +88,7 @@ class Head:
 
     def has_successor(self, place: LakePlace) -> bool:
         """Return whether there is a later version."""
-        return place.has(RUNS, log_path(self.table.version() + 1))
+        return place.has_commit(RUNS, self.table.version() + 1)
 
 
 def read_head(place: LakePlace, as_of: datetime | None = None) -> Head:
@@ -156,7 +156,7 @@ def commit_info(place: LakePlace, version: int) -> dict[str, str]:
 
     A vacuum commits, too. Then it is what the commit before says.
     """
-    lines = place.content(RUNS, log_path(version)).splitlines()
+    lines = place.commit(RUNS, version).splitlines()
     entries: list[dict[str, dict[str, str]]] = list(map(json.loads, lines))
     commit = next((entry["commitInfo"] for entry in entries if "commitInfo" in entry), {})
     if commit.get("operation") in VACUUM and version:
@@ -174,8 +174,3 @@ def _versions_before(place: LakePlace, time: datetime, latest: int) -> int:
         return float(commit_info(place, version)["timestamp"])
 
     return bisect.bisect(range(latest + 1), time.timestamp() * 1000, key=milliseconds)
-
-
-def log_path(version: int) -> str:
-    """Return the path of the file of a commit, in the table."""
-    return f"_delta_log/{version:020}.json"

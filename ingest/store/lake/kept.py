@@ -46,11 +46,10 @@ def paths_to_query(place: LakePlace, table: str, files: Sequence[LakeFile]) -> l
             with ThreadPoolExecutor(REQUESTS) as pool:
                 list(pool.map(lambda file: _keep(place, table, file, copies[file]), missing))
             _remove_unused(directory.parent)
-    paths = zip(files, paths_to_read(place, table, files), strict=True)
-    return [
-        str(copies[file]) if file in copies and os.path.exists(copies[file]) else path
-        for file, path in paths
-    ]
+    there = {file for file in copies if os.path.exists(copies[file])}
+    remote = [file for file in files if file not in there]
+    paths = dict(zip(remote, paths_to_read(place, table, remote), strict=True))
+    return [str(copies[file]) if file in there else paths[file] for file in files]
 
 
 def _is_there(copy: Path, size: int) -> bool:

@@ -94,6 +94,8 @@ class Lake:
 
         Raise StoreError if `reference` matches no run or several.
         """
+        if self.snapshot.runs_with([reference]):  # without reading all ids
+            return reference
         return run_ids.find(self.path, self._names(), reference)
 
     def find_exactly(self, reference: str) -> str:
@@ -101,6 +103,8 @@ class Lake:
 
         Raise StoreError if `reference` matches no run or several.
         """
+        if self.snapshot.runs_with([reference]):
+            return reference
         return run_ids.find_exactly(self.path, self._names(), reference)
 
     def add_all(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,9 @@ from ingest.errors import StoreError
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
+    from deltalake.fs import DeltaStorageHandler
 
+MISSING = "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
 PROBE = "probe"
 REQUESTS = 8  # at a time
 WRITTEN = datetime.fromtimestamp(0, UTC)  # of all files, because they never change
@@ -57,13 +60,10 @@ class LakePlace:
         os.environ.setdefault("RUST_LOG", "error")  # it would print warnings of its own
         try:
             from deltalake import DeltaTable
-
-            if self.is_remote:
-                import s3fs  # noqa: F401
         except ImportError as error:
-            raise StoreError(
-                "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
-            ) from error
+            raise StoreError(MISSING) from error
+        if self.is_remote and not find_spec("s3fs"):  # to import it takes half a second
+            raise StoreError(MISSING)
         return DeltaTable
 
     @property
@@ -123,6 +123,16 @@ class LakePlace:
         with self.reported("read"):
             return bytes(self.filesystem.cat_file(self.path(table, file)))
 
+    def commit(self, table: str, version: int) -> bytes:
+        """Return the content of the commit of a version of a table."""
+        with self.reported("read"):
+            return bytes(self._delta_files(table).open_input_file(_commit(version)).read())
+
+    def has_commit(self, table: str, version: int) -> bool:
+        """Return whether a table has a version."""
+        [found] = self._delta_files(table).get_file_info([_commit(version)])
+        return bool(found.is_file)
+
     def has(self, table: str, file: str) -> bool:
         """Return whether there is a file in the directory of a table."""
         return bool(self.filesystem.exists(self.path(table, file)))
@@ -165,20 +175,28 @@ class LakePlace:
         """
         if self.is_remote:
             with _lock:  # DuckDB binds statements in several threads
+                directories: set[str] = set()
                 for file, size in sizes.items():
                     path = self.path(table, file).removeprefix("s3://")
                     entry = {"name": path, "size": size, "type": "file", "LastModified": WRITTEN}
-                    entries = self._listed.setdefault(path.rpartition("/")[0], {})
-                    entries[path] = entry
-                    self._reader.dircache[path.rpartition("/")[0]] = list(entries.values())
+                    directories.add(path.rpartition("/")[0])
+                    self._listed.setdefault(path.rpartition("/")[0], {})[path] = entry
+                for directory in directories:
+                    self._reader.dircache[directory] = list(self._listed[directory].values())
         return [self.path(table, file) for file in sizes]
+
+    def _delta_files(self, table: str) -> "DeltaStorageHandler":
+        """Return Delta's own access to the files of a table."""
+        from deltalake.fs import DeltaStorageHandler
+
+        return DeltaStorageHandler(self.path(table), self.options)
 
     @cached_property
     def _reader(self) -> Any:
-        """The file system of connections."""
-        import fsspec
+        """The file system of connections, which imports s3fs only if it is used."""
+        from ingest.store.lake.on_demand import S3OnDemand
 
-        return fsspec.filesystem("s3", skip_instance_cache=True)
+        return S3OnDemand()
 
     @cached_property
     def _listed(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -198,6 +216,11 @@ class LakePlace:
                     f"{self.url}: no such store; `ingest add` and `ingest push` create one"
                 ) from None
             raise StoreError(f"{self.url}: cannot {doing} the store: {reason(error)}") from error
+
+
+def _commit(version: int) -> str:
+    """Return the path of the file of a commit, in the table."""
+    return f"_delta_log/{version:020}.json"
 
 
 def _of_profile() -> dict[str, str]:

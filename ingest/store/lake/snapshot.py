@@ -54,20 +54,25 @@ class Snapshot:
     @cached_property
     def runs(self) -> dict[str, LakeRun]:
         """The runs by id, sorted."""
-        rows = self._read_runs(f"run_id, name, {BATCH}", "true")
-        return {run_id: LakeRun(run_id, name, batch, file) for run_id, name, batch, file in rows}
+        return self._read_lake_runs("true")
+
+    def runs_with(self, run_ids: Collection[str]) -> dict[str, LakeRun]:
+        """Return the runs with these ids, by id. Ids that are not there are left out."""
+        if not run_ids:
+            return {}
+        if "runs" in vars(self):
+            return {run_id: self.runs[run_id] for run_id in run_ids if run_id in self.runs}
+        return self._read_lake_runs(f"run_id IN ({', '.join(map(sql.literal, run_ids))})")
 
     @cached_property
     def batches(self) -> set[str]:
         """The batches of the runs."""
-        return {run.batch for run in self.runs.values()}
+        return {batch for batch, _ in self._read_runs(f"DISTINCT {BATCH}", "true")}
 
     def files(self, table: str) -> list[LakeFile]:
         """Return the files of a table that may have rows of the runs."""
-        with self._lock:  # DuckDB binds statements in several threads
-            if table not in self._files:
-                self._files[table] = self._read_files(table)
-            return self._files[table]
+        found = self._all_files(table)
+        return found if table == RUNS else [file for file in found if file.is_of(self.batches)]
 
     def runs_in(self, table: str, file: LakeFile) -> list[str]:
         """Return the ids of the runs whose rows may be in a file of a table."""
@@ -87,16 +92,18 @@ class Snapshot:
 
         With `run_ids`, they show only these runs, and read only files that may have their rows.
         """
-        if missing := {*run_ids} - {*self.runs}:
+        shown = self.runs_with(run_ids)
+        if missing := {*run_ids} - {*shown}:
             raise StoreError(f"{min(missing)}: no such run in {self.place.url}")
-        shown = [self.runs[run_id] for run_id in run_ids]
         removed = [f"{batch}/{run_id}" for batch, run_id in sorted(self.head.state.removed)]
 
         def files(table: str, transaction: int) -> list[str]:
             """Return the files of a table. DuckDB calls this to bind a statement."""
-            found = self.files(table)
             if run_ids:
-                found = [file for file in found if any(run.is_in(table, file) for run in shown)]
+                each, of_all = shown.values(), self._all_files(table)
+                found = [file for file in of_all if any(run.is_in(table, file) for run in each)]
+            else:
+                found = self.files(table)
             return paths_to_query(self.place, table, found) or [_empty(table)]
 
         connection.execute(f"SET disabled_optimizers = '{UNSOUND}'")
@@ -107,8 +114,12 @@ class Snapshot:
         connection.create_function(REMOVED, lambda _: removed, ["UBIGINT"], "VARCHAR[]")
         connection.create_function(SHOWN, lambda _: [*run_ids], ["UBIGINT"], "VARCHAR[]")
 
+    def _read_lake_runs(self, condition: str) -> dict[str, LakeRun]:
+        rows = self._read_runs(f"run_id, name, {BATCH}", condition)
+        return {run_id: LakeRun(run_id, name, batch, file) for run_id, name, batch, file in rows}
+
     def _read_runs(self, columns: str, condition: str) -> list[tuple[Any, ...]]:
-        """Return columns of rows of `runs`, and the file of each, sorted by run."""
+        """Return columns of rows of `runs`, and the file of each, sorted by the columns."""
         if not self.head.files:
             return []
         with self.place.reported("read"), duckdb.connect() as connection:
@@ -118,10 +129,17 @@ class Snapshot:
             rows = connection.execute(
                 f"SELECT {columns}, filename "
                 "FROM read_parquet($1, hive_partitioning = false, filename = true) "
-                f"WHERE {condition} ORDER BY run_id",
+                f"WHERE {condition} ORDER BY ALL",
                 [[*files]],
             ).fetchall()
         return [(*row[:-1], files[row[-1]]) for row in rows]
+
+    def _all_files(self, table: str) -> list[LakeFile]:
+        """Return the files of a table. Those of a batch whose commit failed have no run."""
+        with self._lock:  # DuckDB binds statements in several threads
+            if table not in self._files:
+                self._files[table] = self._read_files(table)
+            return self._files[table]
 
     def _read_files(self, table: str) -> list[LakeFile]:
         if table == RUNS:
@@ -132,7 +150,7 @@ class Snapshot:
         found = files_of(self.place.open(table, version))
         if not all(OURS.fullmatch(file.path) for file in found):
             raise StoreError(f"{self.place.url}: {REWRITTEN}")
-        return [file for file in found if file.is_of(self.batches)]
+        return found
 
 
 def _empty(table: str) -> str:

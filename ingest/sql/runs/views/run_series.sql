@@ -9,12 +9,27 @@
 -- run_number
 -- name    name of the run
 -- model, mode, device_name, tags, started_at, ingested_at
+WITH
+named AS (
+    SELECT
+        run_id,
+        concat_ws(', ', coalesce(model, name), mode, device_name) AS series,
+        name,
+        model,
+        mode,
+        device_name,
+        tags,
+        started_at,
+        ingested_at
+    FROM run_overview
+    WHERE run_id IN (SELECT run_id FROM run_metrics WHERE is_slowest)
+)
+
 SELECT
     run_id,
-    concat_ws(', ', coalesce(model, name), mode, device_name) AS series,
+    series,
     row_number() OVER (
-        PARTITION BY concat_ws(', ', coalesce(model, name), mode, device_name)
-        ORDER BY coalesce(started_at, ingested_at), run_id
+        PARTITION BY series ORDER BY coalesce(started_at, ingested_at), run_id
     ) AS run_number,
     name,
     model,
@@ -23,5 +38,4 @@ SELECT
     tags,
     started_at,
     ingested_at
-FROM run_overview
-WHERE run_id IN (SELECT run_id FROM run_metrics WHERE is_slowest);
+FROM named;

@@ -33,13 +33,6 @@ metrics AS (
         run.run_id,
         run.series,
         run.run_number,
-        run.name,
-        run.model,
-        run.mode,
-        run.device_name,
-        run.tags,
-        run.started_at,
-        run.ingested_at,
         metric.metric,
         metric.unit,
         metric.value
@@ -48,17 +41,22 @@ metrics AS (
     WHERE metric.is_slowest AND metric.value IS NOT NULL
 ),
 
-sides AS (
+windows AS (
     SELECT
         *,
         row_number() OVER in_order AS ordinal,
         lag(value) OVER in_order AS previous,
-        list(value) OVER (in_order ROWS BETWEEN 5 PRECEDING AND 1 PRECEDING) AS before,
-        list(value) OVER (in_order ROWS BETWEEN CURRENT ROW AND 4 FOLLOWING) AS onwards
+        list(value) OVER (in_order ROWS BETWEEN 5 PRECEDING AND 4 FOLLOWING) AS around
     FROM metrics
-    WINDOW in_order AS (
-        PARTITION BY series, metric ORDER BY run_number
-    )
+    WINDOW in_order AS (PARTITION BY series, metric ORDER BY run_number)
+),
+
+sides AS (
+    SELECT
+        * EXCLUDE (around),
+        list_slice(around, 1, least(ordinal - 1, 5)) AS before,
+        list_slice(around, least(ordinal, 6), 10) AS onwards
+    FROM windows
 ),
 
 medians AS (
@@ -73,50 +71,49 @@ medians AS (
 shifts AS (
     SELECT
         *,
-        len(before) >= 3
-        AND len(onwards) >= 2
-        AND from_median <> before_median
-        AND abs(from_median - before_median) >= 0.05 * abs(before_median)
-        AND abs(from_median - before_median) > 4 * before_spread
-        AND abs(value - from_median) <= abs(value - before_median)
-        AND abs(previous - before_median) <= abs(previous - from_median) AS shifted,
+        coalesce(
+            len(before) >= 3
+            AND len(onwards) >= 2
+            AND from_median <> before_median
+            AND abs(from_median - before_median) >= 0.05 * abs(before_median)
+            AND abs(from_median - before_median) > 4 * before_spread
+            AND abs(value - from_median) <= abs(value - before_median)
+            AND abs(previous - before_median) <= abs(previous - from_median),
+            FALSE
+        ) AS shifted,
         coalesce(list_sum(list_transform(before, LAMBDA v: abs(v - before_median))), 0)
         + list_sum(list_transform(onwards, LAMBDA v: abs(v - from_median))) AS distance
     FROM medians
 ),
 
--- Two nearby shifts are one change if they lead to the same value. They are two changes if the
--- second begins where the first leads to.
-weaker AS (
-    SELECT DISTINCT shift.series, shift.metric, shift.ordinal
-    FROM shifts AS shift
-    INNER JOIN shifts AS better
-        ON
-            shift.series = better.series
-            AND shift.metric = better.metric
-            AND abs(shift.ordinal - better.ordinal) <= 4
-            AND (better.distance, better.ordinal) < (shift.distance, shift.ordinal)
-    WHERE
-        shift.shifted
-        AND better.shifted
-        AND abs(better.from_median - shift.from_median) < if(
-            better.ordinal < shift.ordinal,
-            abs(better.from_median - shift.before_median),
-            abs(shift.from_median - better.before_median)
-        )
+-- Not a join of the shifts with themselves: DuckDB could not leave out other series before it.
+nearby AS (
+    SELECT
+        *,
+        list({
+            'ordinal': ordinal,
+            'distance': distance,
+            'before_median': before_median,
+            'from_median': from_median
+        }) FILTER (WHERE shifted) OVER (
+            PARTITION BY series, metric
+            ORDER BY run_number
+            ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING
+        ) AS others
+    FROM shifts
 )
 
 SELECT
-    run_id,
+    nearby.run_id,
     series,
     run_number,
-    name,
-    model,
-    mode,
-    device_name,
-    tags,
-    started_at,
-    ingested_at,
+    run.name,
+    run.model,
+    run.mode,
+    run.device_name,
+    run.tags,
+    run.started_at,
+    run.ingested_at,
     metric,
     unit,
     value,
@@ -124,6 +121,16 @@ SELECT
     before_spread,
     from_median,
     percent_change(from_median - before_median, before_median) AS change_percent,
-    coalesce(shifted, FALSE) AND weaker.ordinal IS NULL AS is_change_point
-FROM shifts
-LEFT JOIN weaker USING (series, metric, ordinal);
+    -- Two nearby shifts are one change if they lead to the same value. They are two changes if the
+    -- second begins where the first leads to.
+    shifted AND len(list_filter(
+        others,
+        LAMBDA other: (other['distance'], other['ordinal']) < (distance, ordinal)
+        AND abs(other['from_median'] - from_median) < if(
+            other['ordinal'] < ordinal,
+            abs(other['from_median'] - before_median),
+            abs(from_median - other['before_median'])
+        )
+    )) = 0 AS is_change_point
+FROM nearby
+INNER JOIN run_overview AS run ON nearby.run_id = run.run_id;

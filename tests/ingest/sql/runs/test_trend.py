@@ -121,6 +121,9 @@ def test_a_change_is_at_the_first_run_with_the_new_value(values, found) -> None:
         [len(values)],
     )
     connection.execute(
+        "CREATE TABLE run_overview AS SELECT * EXCLUDE (series, run_number) FROM run_series"
+    )
+    connection.execute(
         "CREATE TABLE run_metrics_long AS SELECT unnest(range(len($1))) AS run_id, "
         "'wall' AS metric, 'ns' AS unit, unnest($1) AS value, true AS is_slowest",
         [values],

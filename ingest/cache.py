@@ -19,7 +19,7 @@ UNUSED_DAYS = 30
 
 
 def cache_directory() -> Path:
-    """Return the directory for what this user's processes can make or get again."""
+    """Return the directory of the user's caches. Processes can make or get their content again."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(home) / "tracehouse"
 

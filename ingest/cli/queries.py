@@ -76,8 +76,11 @@ def sql(
         ),
     ] = None,
     reduce: Annotated[
-        str, typer.Option(metavar="SQL", help="With --each: a query over table each.")
-    ] = "FROM each",
+        str | None,
+        typer.Option(
+            metavar="SQL", help="With --each: a query over table each, by default all of it."
+        ),
+    ] = None,
     cluster: ClusterOption = None,
     store: StoreOption = None,
 ) -> None:
@@ -88,16 +91,18 @@ def sql(
     opened = open_store(store)
     if (query is None) == (each is None):
         raise typer.BadParameter("give either QUERY or --each")
-    if query is not None:
-        if cluster or reduce != "FROM each":
-            raise typer.BadParameter("--reduce and --cluster need --each")
-        write_query(connect(opened), query, output_format=output_format.value)
-        return
+    if (cluster or reduce) and each is None:
+        raise typer.BadParameter("--reduce and --cluster need --each")
     connection = connect(opened)
     failed = 0
-    for error in collect_each(connection, opened, each or "", cluster):
-        say_error(error)
-        failed += 1
-    write_query(connection, reduce, output_format=output_format.value)
+    if each is not None:
+        for error in collect_each(connection, opened, each, cluster):
+            say_error(error)
+            failed += 1
+    write_query(
+        connection,
+        reduce or "FROM each" if query is None else query,
+        output_format=output_format.value,
+    )
     if failed:
         raise typer.Exit(1)

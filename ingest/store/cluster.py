@@ -153,7 +153,7 @@ class Cluster:
         tasks: dict[Any, int] = {}
         completed = as_completed([], loop=self._client.loop)
         while True:
-            # Few tasks at a time, because workers keep what they return.
+            # Few tasks at a time, because their results stay on the workers.
             threads = sum(self._client.nthreads().values())
             chosen = list(islice(waiting, max(1, TASKS_OF_THREAD * threads - len(tasks))))
             if chosen:

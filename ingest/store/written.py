@@ -1,6 +1,7 @@
 """Runs that were written but are not yet in a store, from new files or from the original ones."""
 
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,15 +35,15 @@ class Read:
 
 
 @dataclass(frozen=True)
-class NewRun(Read):
+class NewRun(Read, ABC):
     """A run that was written, here or on another machine."""
 
     name: str
 
     @property
+    @abstractmethod
     def bytes(self) -> int:
         """The size of the run's files."""
-        raise NotImplementedError
 
     def forget(self) -> None:
         """Delete the run's files, because a store has them or will not get them."""
@@ -126,7 +127,7 @@ def convert(
 
 
 def converting(options: AddOptions, digits: Mapping[str, str]) -> "partial[Read]":
-    """Return `convert` with options, from which it removes secrets first."""
+    """Return `convert` with options. It removes their secrets first."""
     captures = options.capture_traces
     return partial(convert, options=options.without_secrets(), captures=captures, digits=digits)
 

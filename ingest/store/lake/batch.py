@@ -144,9 +144,9 @@ class _TakenError(StoreError):
 def _add(
     place: LakePlace, run_ids: Sequence[str], upload: Upload, change: Callable[[Head], Change]
 ) -> LakeFile:
-    """Upload and commit the files of runs, that of `runs` last, together with a change.
+    """Upload the files of runs, and commit them together with a change. Return the file of `runs`.
 
-    Return the file of `runs`.
+    Its commit is the last.
     """
     began = time.time()
     files = dict(upload(run_ids))

@@ -24,7 +24,7 @@ from ingest.store.lake.head import (
     files_of,
     read_head,
 )
-from ingest.store.lake.place import REQUESTS, LakePlace
+from ingest.store.lake.place import REQUESTS, LakePlace, is_cut_short, repeated
 from ingest.store.lake.schema import DAY, RUNS, arrow_schema, kinds_of_tables, lake_version
 
 CHANGE = "tracehouse_change"  # a unique name of the commit
@@ -111,7 +111,8 @@ def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
                 next_commit = commit_info(place, head.table.version() + 1)
                 if next_commit.get(CHANGE) == metadata[CHANGE]:
                     return
-            if not has_successor or not isinstance(error, CommitFailedError):
+            is_conflict = has_successor and isinstance(error, CommitFailedError)
+            if not is_conflict and not is_cut_short(error):
                 raise
             time.sleep(0.05 * attempt)
             continue
@@ -149,10 +150,13 @@ def change_table(
             opened.create_write_transaction(
                 _actions(added, dropped), "append", opened.schema(), partition_by=[DAY]
             )
-        except CommitFailedError:  # another process dropped files
+        except Exception as error:
+            is_conflict = isinstance(error, CommitFailedError)  # another process dropped files
+            if not is_conflict and not is_cut_short(error):
+                raise
             time.sleep(0.05 * attempt)
             continue
-        opened.update_incremental()
+        repeated(opened.update_incremental)
         return int(opened.version())
     raise StoreError(f"{place.url}: too many processes change {table} at once; try again")
 

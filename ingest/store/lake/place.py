@@ -5,18 +5,19 @@ import re
 import shutil
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
 from ingest.errors import StoreError
+from ingest.store.lake.on_demand import s3_on_demand
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 MISSING = "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
 PROBE = "probe"
+ATTEMPTS = 5
+CUT_SHORT = ("before message length reached", "response body")  # in messages of Delta
 REQUESTS = 8  # at a time
 WRITTEN = datetime.fromtimestamp(0, UTC)  # of all files, because they never change
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
@@ -41,6 +44,8 @@ REASONS = {
     "No files found that match": GONE,
     "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
 }
+
+T = TypeVar("T")
 
 _lock = threading.Lock()
 
@@ -108,7 +113,7 @@ class LakePlace:
     def exists(self, table: str) -> bool:
         """Return whether a table exists. Raise StoreError if the lake cannot be reached."""
         with self.reported("read"):
-            return bool(self.tables.is_deltatable(self.path(table), self.options))
+            return repeated(lambda: bool(self.tables.is_deltatable(self.path(table), self.options)))
 
     def open(self, table: str, version: int | None = None) -> "DeltaTable":
         """Open a table, at a version or the latest one.
@@ -116,7 +121,8 @@ class LakePlace:
         Raise StoreError if it cannot be read, or does not exist.
         """
         with self.reported("read"):
-            return self.tables(self.path(table), version=version, storage_options=self.options)
+            path = self.path(table)
+            return repeated(lambda: self.tables(path, version, self.options))
 
     def content(self, table: str, file: str) -> bytes:
         """Return the content of a file in the directory of a table."""
@@ -126,7 +132,8 @@ class LakePlace:
     def commit(self, table: str, version: int) -> bytes:
         """Return the content of the commit of a version of a table."""
         with self.reported("read"):
-            return bytes(self._delta_files(table).open_input_file(_commit(version)).read())
+            files = self._delta_files(table)
+            return repeated(lambda: bytes(files.open_input_file(_commit(version)).read()))
 
     def has_commit(self, table: str, version: int) -> bool:
         """Return whether a table has a version."""
@@ -194,9 +201,7 @@ class LakePlace:
     @cached_property
     def _reader(self) -> Any:
         """The file system of connections, which imports s3fs only if it is used."""
-        from ingest.store.lake.on_demand import S3OnDemand
-
-        return S3OnDemand()
+        return s3_on_demand()
 
     @cached_property
     def _listed(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -216,6 +221,22 @@ class LakePlace:
                     f"{self.url}: no such store; `ingest add` and `ingest push` create one"
                 ) from None
             raise StoreError(f"{self.url}: cannot {doing} the store: {reason(error)}") from error
+
+
+def repeated(read: Callable[[], T]) -> T:
+    """Return the result of `read`. Call it again if it was cut short."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return read()
+        except Exception as error:
+            if not is_cut_short(error):
+                raise
+    return read()
+
+
+def is_cut_short(error: Exception) -> bool:
+    """Return whether an answer of the storage ended early. Delta repeats no request then."""
+    return any(sign in str(error) for sign in CUT_SHORT)
 
 
 def _commit(version: int) -> str:

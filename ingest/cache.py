@@ -19,7 +19,7 @@ UNUSED_DAYS = 30
 
 
 def cache_directory() -> Path:
-    """Return the directory of the user's caches. Processes can make or get their content again."""
+    """Return the directory of the user's caches. Their content can be made or fetched again."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(home) / "tracehouse"
 

@@ -78,7 +78,7 @@ def sql(
     reduce: Annotated[
         str | None,
         typer.Option(
-            metavar="SQL", help="With --each: a query over table each, by default all of it."
+            metavar="SQL", help="With --each: a query over table each. Default: all its rows."
         ),
     ] = None,
     cluster: ClusterOption = None,
@@ -94,15 +94,13 @@ def sql(
     if (cluster or reduce) and each is None:
         raise typer.BadParameter("--reduce and --cluster need --each")
     connection = connect(opened)
+    statement = query or ""
     failed = 0
     if each is not None:
+        statement = reduce or "FROM each"
         for error in collect_each(connection, opened, each, cluster):
             say_error(error)
             failed += 1
-    write_query(
-        connection,
-        reduce or "FROM each" if query is None else query,
-        output_format=output_format.value,
-    )
+    write_query(connection, statement, output_format=output_format.value)
     if failed:
         raise typer.Exit(1)

@@ -136,13 +136,21 @@ class _Worker(Generic[Item, Outcome]):
         parent = os.getpid()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # otherwise both processes would write buffered output
+        is_collecting = gc.isenabled()
+        gc.disable()  # until the fork has frozen the objects of its parent
         try:
             self._process = os.fork()
+            if not self._process:
+                # They may own threads, which a fork does not have. To free them would crash it.
+                gc.freeze()
+                gc.enable()
+                self.connection.close()
+                _work(end, parent, lambda: work(item, threads, end.send), item)
         except OSError as error:
             raise IngestError(f"cannot start a process: {error.strerror}") from error
-        if not self._process:
-            self.connection.close()
-            _work(end, parent, lambda: work(item, threads, end.send), item)
+        finally:
+            if is_collecting:
+                gc.enable()
         end.close()  # only the process holds it now, so its death closes the pipe
 
     def receive(self) -> int | Outcome | IngestError:
@@ -174,7 +182,6 @@ def _work(
     connection: Connection, parent: int, work: Callable[[], object], item: object
 ) -> NoReturn:
     """Run `work` in the forked process, and exit without returning to the parent's code."""
-    gc.freeze()  # objects of the parent may own threads, which are not here: to free them crashes
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         threading.Thread(target=_end_with, args=[parent], daemon=True).start()

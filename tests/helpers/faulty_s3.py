@@ -23,9 +23,10 @@ TRUNCATED = (200, "truncated")  # half of the answer arrives
 LOST = (200, "lost")  # the server did what was asked, and the answer is lost
 COUNTS = "/faults"
 
-# Returns the fault of a request, by its method and whether it is a repetition, or None.
 Fault = tuple[int, str] | None
+# Returns the fault of a request, by its method and whether it is a repetition.
 Plan = Callable[[str, bool], Fault]
+SECONDS = 60  # for an answer of the server
 
 
 @contextmanager
@@ -39,9 +40,10 @@ def faulty(address: str, every: int = 0) -> Iterator[tuple[str, Callable[[], dic
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         proxy = process.stdout.readline().strip()
+        assert proxy, "it did not start"
 
         def faults() -> dict[str, int]:
-            with urlopen(f"{proxy}{COUNTS}") as answer:
+            with urlopen(f"{proxy}{COUNTS}", timeout=SECONDS) as answer:
                 return dict(json.load(answer))
 
         try:
@@ -51,14 +53,13 @@ def faulty(address: str, every: int = 0) -> Iterator[tuple[str, Callable[[], dic
 
 
 def passing(every: int) -> Plan:
-    """Return a plan in which some new requests get a fault, each kind in turn."""
+    """Return a plan in which each `every`th new GET, and each other one, gets a fault in turn."""
     reading, writing = cycle((SLOW_DOWN, INTERNAL, TRUNCATED)), cycle((SLOW_DOWN, LOST))
-    new = count(1)
+    gets, others = count(1), count(1)
 
     def plan(method: str, is_repeated: bool) -> Fault:
-        if is_repeated or next(new) % every:
-            return None
-        return next(reading) if method == "GET" else next(writing)
+        number, faults = (gets, reading) if method == "GET" else (others, writing)
+        return None if is_repeated or next(number) % every else next(faults)
 
     return plan
 
@@ -100,19 +101,15 @@ def serve(address: str, plan: Plan) -> None:
             """Return the body as it is on the wire, which may be in chunks."""
             if self.headers.get("Transfer-Encoding") != "chunked":
                 return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            found = []
-            size = 1
-            while size:
+            found = [self.rfile.readline()]
+            while size := int(found[-1].partition(b";")[0], 16):
+                found += [self.rfile.read(size), self.rfile.readline(), self.rfile.readline()]
+            while found[-1].strip():  # trailers, and an empty line
                 found.append(self.rfile.readline())
-                size = int(found[-1].partition(b";")[0], 16)
-                found.append(self.rfile.read(size))
-                while (line := self.rfile.readline()) != b"\r\n" and not size:
-                    found.append(line)  # a trailer
-                found.append(b"\r\n")
             return b"".join(found)
 
         def forward(self, body: bytes, fault: Fault) -> None:
-            server = HTTPConnection(host, int(port))
+            server = HTTPConnection(host, int(port), timeout=SECONDS)
             server.request(self.command, self.path, body, dict(self.headers))
             answer = server.getresponse()
             content = answer.read()

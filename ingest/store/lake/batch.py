@@ -146,7 +146,7 @@ def _add(
 ) -> LakeFile:
     """Upload the files of runs, and commit them together with a change. Return the file of `runs`.
 
-    Its commit is the last.
+    `runs` is committed last.
     """
     began = time.time()
     files = dict(upload(run_ids))

@@ -76,7 +76,9 @@ def _create(place: LakePlace, table: str) -> None:
             partition_by=[DAY],
             storage_options=place.options,
             configuration=CONFIGURATION,
-            commit_properties=CommitProperties(custom_metadata=_metadata(State())),
+            commit_properties=CommitProperties(
+                custom_metadata=_metadata(State(), uuid.uuid4().hex)
+            ),
         )
     except Exception:
         if not place.exists(table):  # no other process was faster
@@ -92,10 +94,20 @@ def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
     from deltalake import CommitProperties
     from deltalake.exceptions import CommitFailedError
 
+    name = uuid.uuid4().hex
+
+    def succeeded(head: Head) -> bool:
+        """Return whether a commit after a version is this one, and only the answer was lost."""
+        version = head.table.version() + 1
+        return place.has_commit(RUNS, version) and commit_info(place, version).get(CHANGE) == name
+
+    last: Head | None = None
     for attempt in range(ATTEMPTS):
         head = read_head(place)
+        if last and succeeded(last):  # the storage was slow
+            return
         changed = change(head)
-        metadata = _metadata(changed.state)
+        metadata = _metadata(changed.state, name)
         try:
             head.table.create_write_transaction(
                 _actions(changed.added, changed.dropped),
@@ -105,15 +117,12 @@ def change_runs(place: LakePlace, change: Callable[[Head], Change]) -> None:
                 commit_properties=CommitProperties(custom_metadata=metadata, max_commit_retries=0),
             )
         except Exception as error:
-            # The commit may have succeeded, and only the answer was lost.
-            has_successor = head.has_successor(place)
-            if has_successor:
-                next_commit = commit_info(place, head.table.version() + 1)
-                if next_commit.get(CHANGE) == metadata[CHANGE]:
-                    return
-            is_conflict = has_successor and isinstance(error, CommitFailedError)
+            if succeeded(head):
+                return
+            is_conflict = isinstance(error, CommitFailedError) and head.has_successor(place)
             if not is_conflict and not is_cut_short(error):
                 raise
+            last = head
             time.sleep(0.05 * attempt)
             continue
         return
@@ -172,8 +181,8 @@ def today() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}"
 
 
-def _metadata(state: State) -> dict[str, str]:
-    return {WRITER: lake_version(), STATE: state.as_json(), CHANGE: uuid.uuid4().hex}
+def _metadata(state: State, name: str) -> dict[str, str]:
+    return {WRITER: lake_version(), STATE: state.as_json(), CHANGE: name}
 
 
 def _actions(

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ingest.errors import StoreError
-from ingest.store.lake.place import LakePlace
+from ingest.store.lake.place import LakePlace, repeated
 from ingest.store.lake.schema import RUNS, kinds_of_tables, lake_version
 
 WRITER = "tracehouse_tables"  # the version of the tables
@@ -101,7 +101,7 @@ def read_head(place: LakePlace, as_of: datetime | None = None) -> Head:
         before = _versions_before(place, as_of, int(opened.version()))
         if not before:
             raise StoreError(f"{place.url}: there was no store at that time")
-        opened.load_as_version(before - 1)
+        repeated(lambda: opened.load_as_version(before - 1))
     commit = commit_info(place, int(opened.version()))
     if WRITER not in commit:
         raise StoreError(f"{place.url}: {REWRITTEN}")

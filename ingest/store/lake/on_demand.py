@@ -1,4 +1,4 @@
-"""The file system of S3 for DuckDB, which imports s3fs at its first use. That takes half a second.
+"""The file system of S3 for DuckDB. It imports s3fs at its first use, which takes half a second.
 
 Most commands never use it, because they read copies (`kept.py`).
 """
@@ -18,7 +18,7 @@ def s3_on_demand() -> Any:
         cachable = False
 
         def __init__(self) -> None:
-            pass  # that of the base class reads attributes
+            pass  # the one of the base class reads attributes, and so would import s3fs
 
         @cached_property
         def s3(self) -> Any:

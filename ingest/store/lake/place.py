@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 MISSING = "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
 PROBE = "probe"
-ATTEMPTS = 5
+READS = 5
 CUT_SHORT = ("before message length reached", "response body")  # in messages of Delta
 REQUESTS = 8  # at a time
 WRITTEN = datetime.fromtimestamp(0, UTC)  # of all files, because they never change
@@ -67,7 +68,7 @@ class LakePlace:
             from deltalake import DeltaTable
         except ImportError as error:
             raise StoreError(MISSING) from error
-        if self.is_remote and not find_spec("s3fs"):  # to import it takes half a second
+        if self.is_remote and not find_spec("s3fs"):  # an import takes half a second
             raise StoreError(MISSING)
         return DeltaTable
 
@@ -137,8 +138,13 @@ class LakePlace:
 
     def has_commit(self, table: str, version: int) -> bool:
         """Return whether a table has a version."""
-        [found] = self._delta_files(table).get_file_info([_commit(version)])
-        return bool(found.is_file)
+        files = self._delta_files(table)
+        with self.reported("read"):
+            try:
+                repeated(lambda: files.open_input_file(_commit(version)))
+            except FileNotFoundError:
+                return False
+        return True
 
     def has(self, table: str, file: str) -> bool:
         """Return whether there is a file in the directory of a table."""
@@ -224,18 +230,19 @@ class LakePlace:
 
 
 def repeated(read: Callable[[], T]) -> T:
-    """Return the result of `read`. Call it again if it was cut short."""
-    for _ in range(ATTEMPTS - 1):
+    """Return the result of `read`. Call it again if an answer was cut short."""
+    for attempt in range(1, READS):
         try:
             return read()
         except Exception as error:
             if not is_cut_short(error):
                 raise
+            time.sleep(0.1 * attempt)
     return read()
 
 
 def is_cut_short(error: Exception) -> bool:
-    """Return whether an answer of the storage ended early. Delta repeats no request then."""
+    """Return whether an answer of the storage ended early. Delta does not repeat such a request."""
     return any(sign in str(error) for sign in CUT_SHORT)
 
 

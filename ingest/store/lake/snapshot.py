@@ -19,6 +19,7 @@ from ingest.store.lake.head import MERGED, REWRITTEN, Head, LakeFile, files_of, 
 from ingest.store.lake.kept import paths_to_query
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, TABLES, write_empty
+from ingest.units import as_utf8
 
 OURS = re.compile(rf"{DAY}=[0-9-]{{10}}/({MERGED})?[0-9a-f]{{32}}\.parquet")
 
@@ -50,24 +51,32 @@ class Snapshot:
         self.head: Head = read_head(place, as_of)
         self._lock = threading.RLock()
         self._files: dict[str, list[LakeFile]] = {}
+        self._found: dict[str, LakeRun] = {}
 
     @cached_property
     def runs(self) -> dict[str, LakeRun]:
         """The runs by id, sorted."""
-        return self._read_lake_runs("true")
+        return self._read_lake_runs()
 
     def runs_with(self, run_ids: Collection[str]) -> dict[str, LakeRun]:
-        """Return the runs with these ids, by id. Ids that are not there are left out."""
-        if not run_ids:
-            return {}
-        if "runs" in vars(self):
-            return {run_id: self.runs[run_id] for run_id in run_ids if run_id in self.runs}
-        return self._read_lake_runs(f"run_id IN ({', '.join(map(sql.literal, run_ids))})")
+        """Return the runs with these ids, by id. Ids that are not there are left out.
+
+        The first call reads only these runs, and a later one that asks for others reads all.
+        """
+        if self._found.keys() >= {*run_ids}:
+            known = self._found
+        elif self._found or "runs" in vars(self):
+            known = self.runs
+        else:
+            known = self._found = self._read_lake_runs(run_ids)
+        return {run_id: known[run_id] for run_id in run_ids if run_id in known}
 
     @cached_property
     def batches(self) -> set[str]:
         """The batches of the runs."""
-        return {batch for batch, _ in self._read_runs(f"DISTINCT {BATCH}", "true")}
+        if "runs" in vars(self):
+            return {run.batch for run in self.runs.values()}
+        return {batch for batch, _ in self._read_runs(f"DISTINCT {BATCH}")}
 
     def files(self, table: str) -> list[LakeFile]:
         """Return the files of a table that may have rows of the runs."""
@@ -100,8 +109,8 @@ class Snapshot:
         def files(table: str, transaction: int) -> list[str]:
             """Return the files of a table. DuckDB calls this to bind a statement."""
             if run_ids:
-                each, of_all = shown.values(), self._all_files(table)
-                found = [file for file in of_all if any(run.is_in(table, file) for run in each)]
+                runs = shown.values()
+                found = [f for f in self._all_files(table) if any(r.is_in(table, f) for r in runs)]
             else:
                 found = self.files(table)
             return paths_to_query(self.place, table, found) or [_empty(table)]
@@ -114,11 +123,19 @@ class Snapshot:
         connection.create_function(REMOVED, lambda _: removed, ["UBIGINT"], "VARCHAR[]")
         connection.create_function(SHOWN, lambda _: [*run_ids], ["UBIGINT"], "VARCHAR[]")
 
-    def _read_lake_runs(self, condition: str) -> dict[str, LakeRun]:
-        rows = self._read_runs(f"run_id, name, {BATCH}", condition)
+    def _read_lake_runs(self, run_ids: Collection[str] | None = None) -> dict[str, LakeRun]:
+        """Read the runs with these ids, by default all."""
+        columns = f"run_id, name, {BATCH}"
+        if run_ids is None:
+            rows = self._read_runs(columns)
+        else:
+            wanted = [*map(as_utf8, run_ids)]
+            rows = self._read_runs(columns, "list_contains($2::VARCHAR[], run_id)", wanted)
         return {run_id: LakeRun(run_id, name, batch, file) for run_id, name, batch, file in rows}
 
-    def _read_runs(self, columns: str, condition: str) -> list[tuple[Any, ...]]:
+    def _read_runs(
+        self, columns: str, condition: str = "true", *parameters: object
+    ) -> list[tuple[Any, ...]]:
         """Return columns of rows of `runs`, and the file of each, sorted by the columns."""
         if not self.head.files:
             return []
@@ -130,12 +147,12 @@ class Snapshot:
                 f"SELECT {columns}, filename "
                 "FROM read_parquet($1, hive_partitioning = false, filename = true) "
                 f"WHERE {condition} ORDER BY ALL",
-                [[*files]],
+                [[*files], *parameters],
             ).fetchall()
         return [(*row[:-1], files[row[-1]]) for row in rows]
 
     def _all_files(self, table: str) -> list[LakeFile]:
-        """Return the files of a table. Those of a batch whose commit failed have no run."""
+        """Return the files of a table, also those of batches that were never committed."""
         with self._lock:  # DuckDB binds statements in several threads
             if table not in self._files:
                 self._files[table] = self._read_files(table)

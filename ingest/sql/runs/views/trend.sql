@@ -86,7 +86,7 @@ shifts AS (
     FROM medians
 ),
 
--- Not a join of the shifts with themselves: DuckDB could not leave out other series before it.
+-- A join of the shifts with themselves would compute all series, even if a query asks for one.
 nearby AS (
     SELECT
         *,
@@ -97,9 +97,9 @@ nearby AS (
             'from_median': from_median
         }) FILTER (WHERE shifted) OVER (
             PARTITION BY series, metric
-            ORDER BY run_number
+            ORDER BY ordinal
             ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING
-        ) AS others
+        ) AS shifts_nearby
     FROM shifts
 )
 
@@ -124,7 +124,7 @@ SELECT
     -- Two nearby shifts are one change if they lead to the same value. They are two changes if the
     -- second begins where the first leads to.
     shifted AND len(list_filter(
-        others,
+        shifts_nearby,
         LAMBDA other: (other['distance'], other['ordinal']) < (distance, ordinal)
         AND abs(other['from_median'] - from_median) < if(
             other['ordinal'] < ordinal,
@@ -133,4 +133,5 @@ SELECT
         )
     )) = 0 AS is_change_point
 FROM nearby
+-- The labels come last, so that the windows do not carry them.
 INNER JOIN run_overview AS run ON nearby.run_id = run.run_id;

@@ -94,13 +94,12 @@ def sql(
     if (cluster or reduce) and each is None:
         raise typer.BadParameter("--reduce and --cluster need --each")
     connection = connect(opened)
-    statement = query or ""
     failed = 0
     if each is not None:
-        statement = reduce or "FROM each"
         for error in collect_each(connection, opened, each, cluster):
             say_error(error)
             failed += 1
+    statement = (reduce or "FROM each") if query is None else query
     write_query(connection, statement, output_format=output_format.value)
     if failed:
         raise typer.Exit(1)

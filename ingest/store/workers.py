@@ -136,21 +136,13 @@ class _Worker(Generic[Item, Outcome]):
         parent = os.getpid()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # otherwise both processes would write buffered output
-        is_collecting = gc.isenabled()
-        gc.disable()  # until the fork has frozen the objects of its parent
         try:
-            self._process = os.fork()
-            if not self._process:
-                # They may own threads, which a fork does not have. To free them would crash it.
-                gc.freeze()
-                gc.enable()
-                self.connection.close()
-                _work(end, parent, lambda: work(item, threads, end.send), item)
+            self._process = _fork()
         except OSError as error:
             raise IngestError(f"cannot start a process: {error.strerror}") from error
-        finally:
-            if is_collecting:
-                gc.enable()
+        if not self._process:
+            self.connection.close()
+            _work(end, parent, lambda: work(item, threads, end.send), item)
         end.close()  # only the process holds it now, so its death closes the pipe
 
     def receive(self) -> int | Outcome | IngestError:
@@ -176,6 +168,23 @@ class _Worker(Generic[Item, Outcome]):
             os.kill(self._process, signal.SIGKILL)  # it has finished, or its result is not needed
             os.waitpid(self._process, 0)
             self._process = 0
+
+
+def _fork() -> int:
+    """Fork this process, as `os.fork` does. The garbage collector of the child ignores old objects.
+
+    They may own threads, which the child does not have. Freeing them would crash it.
+    """
+    is_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        process = os.fork()
+        if not process:
+            gc.freeze()
+        return process
+    finally:
+        if is_collecting:
+            gc.enable()
 
 
 def _work(

@@ -20,7 +20,7 @@ SLOW_DOWN = (503, "SlowDown")
 INTERNAL = (500, "InternalError")
 EXPIRED = (400, "ExpiredToken")
 TRUNCATED = (200, "truncated")  # half of the answer arrives
-LOST = (200, "lost")  # the server did what was asked, and the answer is lost
+LOST = (200, "lost")  # the server does the work, but its answer never arrives
 COUNTS = "/faults"
 
 Fault = tuple[int, str] | None
@@ -33,8 +33,9 @@ SECONDS = 60  # for an answer of the server
 def faulty(address: str, every: int = 0) -> Iterator[tuple[str, Callable[[], dict[str, int]]]]:
     """Start a proxy of the server at an address.
 
-    Each `every`th new request gets a fault that passes; without `every`, the credentials have
-    expired. Yield the proxy's address, and a function that returns the numbers of faults by kind.
+    One in `every` new requests gets a fault, and succeeds when it is repeated. If `every` is 0, all
+    answers say that the credentials have expired. Yield the proxy's address, and a function that
+    returns the numbers of faults by kind.
     """
     command = (sys.executable, "-m", "tests.helpers.faulty_s3", address, str(every))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -53,7 +54,10 @@ def faulty(address: str, every: int = 0) -> Iterator[tuple[str, Callable[[], dic
 
 
 def passing(every: int) -> Plan:
-    """Return a plan in which each `every`th new GET, and each other one, gets a fault in turn."""
+    """Return a plan with a fault for one in `every` new requests. The kinds of faults take turns.
+
+    GET requests are counted apart from the others, which have other faults.
+    """
     reading, writing = cycle((SLOW_DOWN, INTERNAL, TRUNCATED)), cycle((SLOW_DOWN, LOST))
     gets, others = count(1), count(1)
 

@@ -31,11 +31,5 @@ SELECT
     row_number() OVER (
         PARTITION BY series ORDER BY coalesce(started_at, ingested_at), run_id
     ) AS run_number,
-    name,
-    model,
-    mode,
-    device_name,
-    tags,
-    started_at,
-    ingested_at
+    * EXCLUDE (run_id, series)
 FROM named;

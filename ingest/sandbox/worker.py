@@ -20,7 +20,7 @@ START_SECONDS = 60.0  # time for a process to start on a loaded machine
 # The environment variables that the process gets. Others may hold secrets.
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ")
 # Those that access to a store at a URL may need. Queries cannot read variables.
-CREDENTIAL = re.compile("AWS_|HOME$")
+CREDENTIAL = re.compile("AWS_|GOOGLE_|AZURE_|HOME$")
 # Arrow's default pool reserves memory that would count towards the limit.
 POOL = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 

@@ -1,6 +1,7 @@
 """The place of a store, as options, arguments and `TRACEHOUSE_STORE` name it.
 
-It is a directory, or the URL of a lake (lake/): s3://bucket/prefix or file:///directory.
+It is a directory, or the URL of a lake (lake/): file:///directory, or s3://bucket/prefix and gs://
+and az:// of the same form.
 """
 
 import os
@@ -9,12 +10,12 @@ from pathlib import Path
 
 from ingest.errors import StoreError
 
-URL = re.compile(r"(s3|file)://")
+URL = re.compile(r"(s3|gs|az|file)://")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)  # `pathlib` turns `s3://` into `s3:/`
 # Libraries read these in different ways, and what is before an @ may be a secret.
 UNCLEAR = re.compile(r"[%?#@\\\s]|/\.{1,2}(/|$)|//")
 FORBIDDEN = "[]*?=\\"  # signs in paths that DuckDB would not read as they are
-PLACES = "a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY"
+PLACES = "a store is a directory, s3://BUCKET/PREFIX (or gs://, az://) or file:///DIRECTORY"
 
 
 def is_url(place: str | Path) -> bool:

@@ -16,7 +16,8 @@ all, and a process that was killed leaves only files that nobody reads. Compacti
 drops what nobody needs.
 
 lake.py           Lake: finds and reads runs
-place.py          the lake's files, and how libraries open them; on_demand.py S3 for DuckDB
+place.py          the lake's files, and how libraries open them
+remote.py         object storage by the scheme of the URL; answers.py its errors
 snapshot.py       what one version of a lake contains; catalog.py its views
 schema.py         the columns of its tables
 head.py           the files of a version, and what its commit says of them

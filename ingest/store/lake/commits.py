@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import StoreError
 from ingest.store.directory.files.listing import LISTING
+from ingest.store.lake.answers import is_cut_short, repeated
 from ingest.store.lake.head import (
     STATE,
     WRITER,
@@ -24,7 +25,7 @@ from ingest.store.lake.head import (
     files_of,
     read_head,
 )
-from ingest.store.lake.place import REQUESTS, LakePlace, is_cut_short, repeated
+from ingest.store.lake.place import REQUESTS, LakePlace
 from ingest.store.lake.schema import DAY, RUNS, arrow_schema, kinds_of_tables, lake_version
 
 CHANGE = "tracehouse_change"  # a unique name of the commit

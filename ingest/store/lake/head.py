@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ingest.errors import StoreError
-from ingest.store.lake.place import LakePlace, repeated
+from ingest.store.lake.answers import repeated
+from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import RUNS, kinds_of_tables, lake_version
 
 WRITER = "tracehouse_tables"  # the version of the tables

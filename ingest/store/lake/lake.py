@@ -16,12 +16,13 @@ from ingest.store.cluster import workers_at
 from ingest.store.directory.reading.private import private_directory
 from ingest.store.faults import Fault
 from ingest.store.lake.adding import add_to_lake, rebuild_in_lake
+from ingest.store.lake.answers import reason
 from ingest.store.lake.changes import edit, remove
 from ingest.store.lake.checking import Damaged, drop, find_damaged
 from ingest.store.lake.commits import create
 from ingest.store.lake.head import Head
 from ingest.store.lake.kept import kept_directory
-from ingest.store.lake.place import LakePlace, reason
+from ingest.store.lake.place import LakePlace
 from ingest.store.lake.snapshot import LakeRun, Snapshot
 from ingest.store.place import url_of
 from ingest.store.storage import AddOutcomes, RebuildOutcomes

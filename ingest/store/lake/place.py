@@ -1,59 +1,36 @@
 """Access to the files of a lake: its URL, and how Delta and DuckDB open it."""
 
 import os
-import re
 import shutil
 import threading
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from ingest.errors import StoreError
-from ingest.store.lake.on_demand import s3_on_demand
+from ingest.store.lake import remote
+from ingest.store.lake.answers import reason, repeated
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
     from deltalake.fs import DeltaStorageHandler
 
-MISSING = "a store at a URL needs more packages: pip install 'tracehouse[lake]'"
 PROBE = "probe"
-READS = 5
-CUT_SHORT = ("before message length reached", "response body")  # in messages of Delta
 REQUESTS = 8  # at a time
 WRITTEN = datetime.fromtimestamp(0, UTC)  # of all files, because they never change
-CONTROL = re.compile(r"\x1b\[[0-9;]*m")
-PROFILES = ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE")
-GONE = "a file is gone; `ingest check` finds it, or a vacuum deleted it: open the store again"
-
-# Parts of the messages of libraries, and their meanings. No path of a file contains them.
-REASONS = {
-    "//169.254.": "no credentials in the environment",
-    "<Code>NoSuchBucket": "no such bucket",
-    "ExpiredToken": "the credentials have expired",
-    "status code: 403": "access denied",
-    "Access Denied": "access denied",
-    "NoSuchKey": GONE,
-    "No files found that match": GONE,
-    "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
-}
-
-T = TypeVar("T")
-
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class LakePlace:
-    """A URL of object storage, or of a directory: s3://bucket/prefix, file:///directory.
+    """A URL of object storage, or of a directory: s3://bucket/prefix (or gs://, az://), file:///dir.
 
     `url` is one of `ingest.store.place.url_of`.
     """
@@ -64,18 +41,20 @@ class LakePlace:
     def tables(self) -> "type[DeltaTable]":
         """The class of Delta tables. Raise StoreError if the extra `lake` is not installed."""
         os.environ.setdefault("RUST_LOG", "error")  # it would print warnings of its own
-        try:
-            from deltalake import DeltaTable
-        except ImportError as error:
-            raise StoreError(MISSING) from error
-        if self.is_remote and not find_spec("s3fs"):  # an import takes half a second
-            raise StoreError(MISSING)
+        remote.check_packages(self.scheme)
+        from deltalake import DeltaTable
+
         return DeltaTable
 
     @property
     def is_remote(self) -> bool:
         """Whether the files are on object storage."""
-        return self.url.startswith("s3://")
+        return self.scheme in remote.PACKAGES
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the URL."""
+        return self.url.partition("://")[0]
 
     def path(self, table: str, file: str = "") -> str:
         """Return the path of a table, or of a file in it: a path for file://, else a URL."""
@@ -84,32 +63,17 @@ class LakePlace:
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """The storage options of Delta. It reads credentials in variables of the environment.
-
-        Those of a profile come from botocore, which s3fs uses.
-        """
-        if not self.is_remote:
-            return {}
-        options = {"aws_conditional_put": "etag"}
-        if "AWS_ACCESS_KEY_ID" not in os.environ and any(map(os.environ.get, PROFILES)):
-            options |= _of_profile()
-        if endpoint := os.environ.get("AWS_ENDPOINT_URL", ""):
-            if not endpoint.startswith(("http://", "https://")):
-                raise StoreError("AWS_ENDPOINT_URL must begin with http:// or https://")
-            options["AWS_ENDPOINT_URL"] = endpoint
-            if endpoint.startswith("http://"):
-                options["AWS_ALLOW_HTTP"] = "true"
-        return options
+        """The storage options of Delta (`remote.options`)."""
+        return remote.options(self.scheme)
 
     @cached_property
     def filesystem(self) -> Any:
         """The file system of fsspec, which also knows local paths."""
         import fsspec
 
-        if not self.is_remote:
-            return fsspec.filesystem("file")
         # The environment, and what other processes wrote, may have changed since an earlier one.
-        return fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False)
+        fresh = {"skip_instance_cache": True, "use_listings_cache": False}
+        return fsspec.filesystem(self.scheme, **(fresh if self.is_remote else {}))
 
     def exists(self, table: str) -> bool:
         """Return whether a table exists. Raise StoreError if the lake cannot be reached."""
@@ -190,7 +154,7 @@ class LakePlace:
             with _lock:  # DuckDB binds statements in several threads
                 directories: set[str] = set()
                 for file, size in sizes.items():
-                    path = self.path(table, file).removeprefix("s3://")
+                    path = self.path(table, file).removeprefix(f"{self.scheme}://")
                     entry = {"name": path, "size": size, "type": "file", "LastModified": WRITTEN}
                     directories.add(path.rpartition("/")[0])
                     self._listed.setdefault(path.rpartition("/")[0], {})[path] = entry
@@ -207,7 +171,7 @@ class LakePlace:
     @cached_property
     def _reader(self) -> Any:
         """The file system of connections, which imports s3fs only if it is used."""
-        return s3_on_demand()
+        return remote.on_demand(self.scheme)
 
     @cached_property
     def _listed(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -229,54 +193,6 @@ class LakePlace:
             raise StoreError(f"{self.url}: cannot {doing} the store: {reason(error)}") from error
 
 
-def repeated(read: Callable[[], T]) -> T:
-    """Return the result of `read`. Call it again if an answer was cut short."""
-    for attempt in range(1, READS):
-        try:
-            return read()
-        except Exception as error:
-            if not is_cut_short(error):
-                raise
-            time.sleep(0.1 * attempt)
-    return read()
-
-
-def is_cut_short(error: Exception) -> bool:
-    """Return whether an answer of the storage ended early. Delta does not repeat such a request."""
-    return any(sign in str(error) for sign in CUT_SHORT)
-
-
 def _commit(version: int) -> str:
     """Return the path of the file of a commit, in the table."""
     return f"_delta_log/{version:020}.json"
-
-
-def _of_profile() -> dict[str, str]:
-    """Return the storage options for the credentials of a profile."""
-    import botocore.exceptions
-    import botocore.session
-
-    session = botocore.session.get_session()
-    try:
-        found = session.get_credentials()
-        region = session.get_config_variable("region")
-    except botocore.exceptions.BotoCoreError as error:
-        raise StoreError(str(error)) from error
-    if not found:
-        return {}
-    keys = found.get_frozen_credentials()
-    options = {"AWS_ACCESS_KEY_ID": keys.access_key, "AWS_SECRET_ACCESS_KEY": keys.secret_key}
-    if keys.token:
-        options["AWS_SESSION_TOKEN"] = keys.token
-    return options | ({"AWS_REGION": region} if region else {})
-
-
-def reason(error: Exception) -> str:
-    """Return the reason in an error of a library, in one line."""
-    text = CONTROL.sub("", str(error))
-    if known := next((meaning for sign, meaning in REASONS.items() if sign in text), None):
-        return known
-    lines = [line.strip(" ↳") for line in text.splitlines() if line.strip(" ↳")]
-    if not lines:
-        return type(error).__name__
-    return f"{lines[0]}: {lines[-1]}" if "↳" in text else lines[0]

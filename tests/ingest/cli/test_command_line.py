@@ -268,11 +268,22 @@ def test_reading_a_missing_store_is_an_error(command: Command, tmp_path: Path) -
     ("place", "error"),
     [
         *(
-            (place, "a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY")
-            for place in ("gs://bucket/runs", "https://host/runs", "s3:/bucket", "S3://bucket/runs")
+            (
+                place,
+                "a store is a directory, s3://BUCKET/PREFIX (or gs://, az://) or file:///DIRECTORY",
+            )
+            for place in (
+                "gcs://bucket/runs",
+                "https://host/runs",
+                "s3:/bucket",
+                "S3://bucket/runs",
+            )
         ),
         *(
-            (place, f"{place}: a store is a directory, s3://BUCKET/PREFIX or file:///DIRECTORY")
+            (
+                place,
+                f"{place}: a store is a directory, s3://BUCKET/PREFIX (or gs://, az://) or file:///DIRECTORY",
+            )
             for place in ("s3://", "file://directory", "file:///")
         ),
         *(

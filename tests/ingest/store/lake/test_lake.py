@@ -155,11 +155,24 @@ def test_a_lake_of_another_version_is_an_error(
     assert command("push", lake, store=local.path).err == error
 
 
-@pytest.mark.parametrize("package", ["deltalake", "s3fs"])
+@pytest.mark.parametrize(
+    ("package", "scheme", "wanted"),
+    [
+        ("deltalake", "s3", "'tracehouse[lake]'"),
+        ("s3fs", "s3", "'tracehouse[lake]'"),
+        ("gcsfs", "gs", "gcsfs"),
+        ("adlfs", "az", "adlfs"),
+    ],
+)
 def test_missing_packages_are_named(
-    command: Command, local: ingest.Store, monkeypatch: pytest.MonkeyPatch, package: str
+    command: Command,
+    local: ingest.Store,
+    monkeypatch: pytest.MonkeyPatch,
+    package: str,
+    scheme: str,
+    wanted: str,
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    error = "error: a store at a URL needs more packages: pip install 'tracehouse[lake]'\n"
-    assert command("list", "--store", "s3://bucket/runs").err == error
-    assert command("push", "s3://bucket/runs", store=local.path).err == error
+    error = f"error: a store at a URL needs more packages: pip install {wanted}\n"
+    assert command("list", "--store", f"{scheme}://bucket/runs").err == error
+    assert command("push", f"{scheme}://bucket/runs", store=local.path).err == error

@@ -166,6 +166,8 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 break  # the database cannot be used any more
         read_bytes += source.bytes or 0
+    run.read_checksums()
+    for source in unread:
         if source.state and source.state != state_of(source.path):
             raise ProfileError(f"{source.path}: it changed while it was read; add it again")
     if errors:

@@ -158,6 +158,8 @@ def _next_member(file: BinaryIO, unused: bytes) -> bytes:
 
 def sha256(path: Path) -> str:
     """Return the hexadecimal SHA-256 of the file on disk, before any decompression."""
+    if not isinstance(path, Path):
+        return path.sha256()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

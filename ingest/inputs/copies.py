@@ -26,7 +26,8 @@ def skip_copies(sources: list[Source]) -> None:
         if source.is_profile and (head := _read(source, lambda file: start(file, COMPARED_FIRST))):
             by_head[source.kind, head].append(source)
     for group in by_head.values():
-        if len(group) > 1 and any(_read(source, is_compressed) for source in group):
+        are_objects = any(source.sha256 is None for source in group)  # whose checksums are unknown
+        if len(group) > 1 and (are_objects or any(_read(each, is_compressed) for each in group)):
             _skip_equal(group, {source.source_id: _read(source, _checksum) for source in group})
 
 

@@ -1,14 +1,17 @@
-"""Input files on object storage, which are read in blocks, without a copy.
+"""Input files on object storage, which are read once, in blocks, without a copy.
 
 An interrupted read goes on where it was. Only extra `lake` has the packages for this.
 """
 
 import re
+from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from ingest.errors import ProfileError, first_line
 from ingest.inputs.directories import run_directories
+from ingest.inputs.single_read import SingleRead
 
 SCHEME = "s3://"
 OBJECT = re.compile(r"s3://[^/]+/.*[^/]/*", re.DOTALL)
@@ -30,13 +33,37 @@ def input_path(text: str | Path) -> Path:
     if not OBJECT.fullmatch(str(text)):
         raise ProfileError(f"{text}: an object is s3://BUCKET/KEY")
     try:
-        from upath.implementations.cloud import S3Path
+        object_path = _object_path()
     except ImportError as error:
         raise ProfileError(
             f"{text}: reading from object storage needs more packages: "
             "pip install 'tracehouse[lake]'"
         ) from error
-    return cast("Path", S3Path(str(text).rstrip("/"), **OPTIONS))
+    return cast("Path", object_path(str(text).rstrip("/"), **OPTIONS))
+
+
+@cache
+def _object_path() -> Callable[..., object]:
+    """Return the class of the paths of objects, whose base class takes long to import."""
+    from upath.extensions import ProxyUPath
+
+    class ObjectPath(ProxyUPath):
+        @cached_property
+        def _single_read(self) -> SingleRead:
+            return SingleRead()
+
+        def open(self, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+            file = super().open(mode, *arguments, **named)
+            return self._single_read.of(file) if mode == "rb" else file
+
+        def sha256(self) -> str:
+            with self.open("rb") as file:
+                return self._single_read.sha256(file)
+
+        def __reduce__(self) -> tuple[Callable[[str], Path], tuple[str]]:
+            return input_path, (str(self),)
+
+    return ObjectPath
 
 
 def runs_at(text: str) -> list[Path]:

@@ -90,6 +90,23 @@ class RunInput:
         """The size of all files on disk, bytes."""
         return sum(source.bytes or 0 for source in self.sources)
 
+    def read_checksums(self) -> None:
+        """Read the checksums of objects. What was read of them is not read again.
+
+        Raise ProfileError if an object cannot be read.
+        """
+        found = {}
+        for source in self.sources:
+            if source.sha256 is None and source.bytes is not None:
+                try:
+                    found[source.path] = sha256(source.path)
+                except Exception as error:
+                    if not is_of_a_file(error, source.path):
+                        raise
+                    raise ProfileError(sentence(source.path, error)) from error
+        for source in self.sources:
+            source.sha256 = found.get(source.path, source.sha256)
+
     def make_paths_absolute(self) -> None:
         """Make the paths of the files absolute, so that they are valid in any directory."""
         for source in self.sources:
@@ -118,6 +135,8 @@ def read_run_input(
     path: Path, formats: Sequence[Format] = FORMATS, captures: Sequence[Path] = ()
 ) -> RunInput:
     """Read the head and the checksum of each file of a run directory, or of a single file.
+
+    The checksums of objects are left out (`RunInput.read_checksums`).
 
     `captures`: traces of captures of CUDA graphs that are not in the run directory.
     The format of a file is the first of `formats` that recognises it. A run that failed before
@@ -210,7 +229,8 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
         if source.format:
             source.kind = source.format.kind
         source.state = state_of(file)
-        source.bytes, source.sha256 = file.stat().st_size, sha256(file)
+        source.bytes = file.stat().st_size
+        source.sha256 = sha256(file) if isinstance(file, Path) else None
         if not source.format and not fault and run_json.is_of_a_rank(file):
             source.metadata = run_json.read_json(file)
             source.kind = run_json.KIND

@@ -7,6 +7,7 @@ connection.py     connect: a DuckDB connection with all tables and views of a st
 each.py           one query for each run
 labels.py         what an edit of labels changes
 written.py        a run that was written, before it is in a store
+sizes.py          whether an object is new, by the sizes of the files of runs
 workers.py        processes of this machine that work on runs; cluster.py other machines
 faults.py         why a run cannot be read
 manifest.py       a run's manifest: its origin, versions and file checksums

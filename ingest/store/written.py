@@ -2,7 +2,7 @@
 
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -33,6 +33,9 @@ class Read:
         """The digest of the files, whose first digits are in the run's id."""
         return content_digest(self.checksums)
 
+    def forget(self) -> None:
+        """Delete what was written, because a store has it or will not get it."""
+
 
 @dataclass(frozen=True)
 class NewRun(Read, ABC):
@@ -44,9 +47,6 @@ class NewRun(Read, ABC):
     @abstractmethod
     def bytes(self) -> int:
         """The size of the run's files."""
-
-    def forget(self) -> None:
-        """Delete the run's files, because a store has them or will not get them."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,18 @@ class Packed(NewRun):
         return Written(*read, self.name, directory, manifest, row)
 
 
+def may_have(sizes: Collection[int] | None, run: RunInput) -> bool:
+    """Return whether a run with one of these sizes may have the same files. None: unknown sizes.
+
+    If none has, an object is new, and need not be read for its checksum before it is converted.
+    Otherwise, read the checksums.
+    """
+    if sizes is not None and run.bytes not in sizes:
+        return False
+    run.read_checksums()
+    return True
+
+
 def convert(
     path: Path,
     work: Path,
@@ -111,25 +123,31 @@ def convert(
     options: AddOptions,
     captures: Sequence[str],
     digits: Mapping[str, str],
+    sizes: Collection[int] | None,
 ) -> Read:
     """Read the files of a path, and write their run to the directory `work`.
 
     `options` are without secrets, and `captures` are its `capture_traces` as they were. Nothing is
-    written if an id in `digits` (`run_ids.by_digits`) says that a store may have them.
-    The other arguments and the errors are those of `ingest.conversion.write_run`.
+    written if an id in `digits` (`run_ids.by_digits`) says that a store, with runs of these `sizes`
+    (`sizes_of_runs`), may have them. The other arguments and the errors are those of
+    `ingest.conversion.write_run`.
     """
     began = perf_counter()
     # A path of an object keeps a connection, which this process may not have opened.
     run = read_run_input(input_path(path), captures=[*map(input_path, captures)])
-    if run_ids.likely(digits, run.digest):
+    if may_have(sizes, run) and run_ids.likely(digits, run.digest):
         return Read(run.checksums, run.sources, perf_counter() - began)
     return write(run, options, work, threads, progress)
 
 
-def converting(options: AddOptions, digits: Mapping[str, str]) -> "partial[Read]":
+def converting(
+    options: AddOptions, digits: Mapping[str, str], sizes: Collection[int] | None
+) -> "partial[Read]":
     """Return `convert` with options. It removes their secrets first."""
     captures = options.capture_traces
-    return partial(convert, options=options.without_secrets(), captures=captures, digits=digits)
+    return partial(
+        convert, options=options.without_secrets(), captures=captures, digits=digits, sizes=sizes
+    )
 
 
 def write(
@@ -182,6 +200,7 @@ def _read_original(run_id: str, manifest: Manifest) -> RunInput:
     try:
         captures = [*map(input_path, manifest.options.capture_traces)]
         run = read_run_input(input_path(manifest.path), captures=captures)
+        run.read_checksums()
     except ProfileError as error:
         raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
     if manifest.checksums not in (run.checksums, run.own_checksums):

@@ -38,6 +38,7 @@ from ingest.store.directory.refreshing import refreshed
 from ingest.store.directory.views import create_views
 from ingest.store.faults import OLD, Fault, StoreWarning
 from ingest.store.place import directory_of
+from ingest.store.sizes import sizes_of_runs
 from ingest.store.storage import Added, AddOutcomes, RebuildOutcomes
 from ingest.store.workers import in_processes
 
@@ -187,13 +188,15 @@ class Store:
         """Add each path as a run in worker processes (`Storage.add_all`)."""
 
         def add(path: Path, threads: int | None, report: Callable[[int], None]) -> Added:
-            return self.add(path, options, threads, report)
+            path = input_path(path)  # in this process
+            return adding.add(self, path, options, threads, report, FORMATS, sizes)
 
         with self._swept():
             if cluster:
                 with cluster_at(cluster) as workers:
                     yield from adding.add_from(self, paths, options, workers, progress)
             else:
+                sizes = sizes_of_runs(self, paths)
                 yield from in_processes(paths, add, jobs, progress)
 
     def edit(self, run_id: str, changes: AddOptions) -> None:

@@ -20,6 +20,7 @@ from ingest.store.lake.compaction import compact_if_due
 from ingest.store.lake.head import LakeFile
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.rewriting import manifest_of_run
+from ingest.store.sizes import sizes_of_runs
 from ingest.store.storage import Added, AddOutcomes, RebuildOutcomes
 from ingest.store.workers import Content, Workers
 from ingest.store.written import NewRun, Read, Written, converting, write_again
@@ -38,11 +39,12 @@ def add_to_lake(
 ) -> AddOutcomes:
     """Add each path as a run, in batches, as `Storage.add_all` does."""
     adder = _Adder(lake, workers)
-    digits = run_ids.by_digits(lake.runs)
+    digits, sizes = run_ids.by_digits(lake.runs), sizes_of_runs(lake, paths)
     waiting = list(dict.fromkeys(paths))
     while waiting:
         again = []
-        for path, outcome in workers.write_all(waiting, converting(options, digits), progress):
+        work = converting(options, digits, sizes)
+        for path, outcome in workers.write_all(waiting, work, progress):
             try:
                 existing = None if isinstance(outcome, IngestError) else adder.existing(outcome)
             except StoreError as error:
@@ -51,6 +53,7 @@ def add_to_lake(
                 yield path, outcome
             elif existing:
                 yield path, Added(existing, False, outcome.seconds, [])
+                outcome.forget()
             elif isinstance(outcome, NewRun):
                 yield from adder.add(path, outcome)
             else:  # other files, and by chance the same digits

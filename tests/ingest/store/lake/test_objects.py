@@ -1,5 +1,6 @@
 """Adding files on object storage, which are read without a copy."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import s3fs
 import ingest
 from ingest.formats import io
 from ingest.inputs import input_path
+from ingest.inputs.objects import OPTIONS
 from tests.builders.events import kernel, op
 from tests.helpers.command import Command
 from tests.ingest.store.lake.answers import RELATIONS, all_rows
@@ -51,6 +53,41 @@ def test_objects_become_the_same_runs_as_files(
     store = ingest.Store(tmp_path / "remote")
     for run_id in store.run_ids():
         store.rebuild(run_id)
+
+
+@pytest.mark.parametrize("place", ["directory", "lake"])
+def test_an_object_is_read_once(
+    command: Command, empty_s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    fetch, fetched = s3fs.core._fetch_range, tmp_path / "fetched"
+    (tmp_path / "other.json").write_text(json.dumps({"traceEvents": [op("other", 0, 1)]}))
+    events = [op("a" * 4000, 10 * number, 5) for number in range(1300)]
+    content = json.dumps({"traceEvents": events}).encode()
+    assert len(content) > io.BLOCK_BYTES
+
+    def recorded(*arguments: object, **named: object) -> bytes:
+        found: bytes = fetch(*arguments, **named)
+        if "traces/a.json" in arguments:  # not a file of the lake
+            with fetched.open("a") as file:
+                file.write(f"{len(found)}\n")
+        return found
+
+    def bytes_read() -> int:
+        sizes = map(int, fetched.read_text().split())
+        fetched.unlink()
+        return sum(sizes)
+
+    s3fs.S3FileSystem().pipe_file(f"{TRACES}/a.json", content)
+    monkeypatch.setitem(OPTIONS, "default_block_size", io.BLOCK_BYTES)
+    monkeypatch.setattr("s3fs.core._fetch_range", recorded)
+    arguments = ("--store", tmp_path / "store" if place == "directory" else empty_s3)
+    command("add", tmp_path / "other.json", *arguments)
+    for _ in "new", "known":
+        assert command("add", f"{TRACES}/a.json", *arguments).code == 0
+        assert bytes_read() == len(content)
+    with ingest.connect(arguments[1]) as connection:
+        stored = connection.sql("SELECT sha256 FROM sources WHERE path LIKE 's3%'").fetchall()
+    assert stored == [(hashlib.sha256(content).hexdigest(),)]
 
 
 def test_objects_become_runs_of_a_lake(

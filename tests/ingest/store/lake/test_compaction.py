@@ -49,6 +49,17 @@ def test_compaction_changes_no_answer(command: Command, own_lake: str) -> None:
         ingest.read(reader, lambda: reader.sql("FROM ops").fetchall())
 
 
+def test_a_wrong_clock_deletes_nothing(
+    command: Command, own_lake: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It decides which files are old, also those that other processes have just uploaded."""
+    before = datetime.now(UTC) - timedelta(days=8)
+    monkeypatch.setattr(LakePlace, "now", lambda _: before)
+    result = command("vacuum", "--store", own_lake)
+    error = f"error: {own_lake}: this machine's clock differs from the storage's\n"
+    assert (result.code, result.err) == (1, error)
+
+
 def test_rows_of_a_run_keep_their_order(own_lake: str) -> None:
     query = "SELECT run_id, event_id FROM events WHERE run_id = $1"
     run_id = Lake(own_lake).find(DEVICE)
@@ -82,8 +93,9 @@ def test_what_a_killed_push_left_is_dropped_when_it_is_old(
     list(compact(place))  # another process may still commit those files
     assert len(files(own_lake, "sources")) == before["sources"] + 2
     tomorrow = datetime.now(UTC) + timedelta(days=2)
-    monkeypatch.setattr(LakePlace, "now", lambda _: tomorrow)
-    list(compact(place))
+    with monkeypatch.context() as patch:
+        patch.setattr(LakePlace, "now", lambda _: tomorrow)
+        list(compact(place))
     vacuum(place, days=0)
     assert len(files(own_lake, "sources")) == 1
     assert all_rows(own_lake) == expected

@@ -9,6 +9,10 @@ class ProfileError(IngestError):
     """An input file or directory cannot be read as a profile."""
 
 
+class ObjectError(IngestError):
+    """An object on object storage cannot be read now, whatever it contains, or it changed."""
+
+
 class StoreError(IngestError):
     """A store, or a run in it, is missing or unusable."""
 

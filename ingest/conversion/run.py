@@ -166,10 +166,9 @@ def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | No
             if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 break  # the database cannot be used any more
         read_bytes += source.bytes or 0
-    run.read_checksums()
-    for source in unread:
         if source.state and source.state != state_of(source.path):
             raise ProfileError(f"{source.path}: it changed while it was read; add it again")
+    run.read_checksums()
     if errors:
         raise FilesError(errors)
     if profiles and all(source.status == "failed" for source in profiles):

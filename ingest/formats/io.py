@@ -21,12 +21,10 @@ MAX_INFLATION = 200  # torch's traces inflate 14 to 18 times
 ALWAYS_INFLATED = 64 << 20
 
 
-def state_of(file: Path) -> tuple[object, ...]:
-    """Return what changes if a file is written: its size and time, or an object's entity tag."""
+def state_of(file: Path) -> tuple[int, int]:
+    """Return what changes if a local file is written: its size and time."""
     found = file.stat()
-    if isinstance(file, Path):
-        return found.st_size, found.st_mtime_ns
-    return found.st_size, found.as_info().get("ETag")
+    return found.st_size, found.st_mtime_ns
 
 
 class TrailingBytesError(OSError):
@@ -158,8 +156,6 @@ def _next_member(file: BinaryIO, unused: bytes) -> bytes:
 
 def sha256(path: Path) -> str:
     """Return the hexadecimal SHA-256 of the file on disk, before any decompression."""
-    if not isinstance(path, Path):
-        return path.sha256()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -49,7 +49,7 @@ class Source:
     `devices`: devices, with the fields of `sources.known_devices`.
     `conditions`: versions and settings by name, which `run_conditions` compares.
 
-    `state`: the file's state when its checksum was computed (`io.state_of`).
+    `state`: a local file's state when its checksum was computed (`io.state_of`).
     """
 
     source_id: int
@@ -76,7 +76,7 @@ class Source:
     process: str | None = None
     seconds: float | None = None
     framework: str = ""
-    state: tuple[object, ...] = ()
+    state: tuple[int, ...] = ()
 
     def warn(self, code: str, message: str) -> None:
         """Add a warning."""

@@ -8,6 +8,7 @@ from typing import BinaryIO, TypeVar
 from ingest.errors import ProfileError
 from ingest.formats import Source
 from ingest.formats.io import blocks, is_compressed, start
+from ingest.inputs.objects import checksum
 
 COMPARED_FIRST = 64 << 10  # bytes; files of two ranks differ here, so that they are read only once
 
@@ -20,15 +21,27 @@ def skip_copies(sources: list[Source]) -> None:
         (source for source in sources if source.is_profile),
         key=lambda source: source.path.is_symlink(),
     )
+    _read_checksums(profiles)
     _skip_equal(profiles, {source.source_id: source.sha256 for source in profiles})
     by_head: dict[tuple[str, bytes], list[Source]] = defaultdict(list)
     for source in profiles:
         if source.is_profile and (head := _read(source, lambda file: start(file, COMPARED_FIRST))):
             by_head[source.kind, head].append(source)
     for group in by_head.values():
-        are_objects = any(source.sha256 is None for source in group)  # whose checksums are unknown
-        if len(group) > 1 and (are_objects or any(_read(each, is_compressed) for each in group)):
+        if len(group) > 1 and any(_read(source, is_compressed) for source in group):
             _skip_equal(group, {source.source_id: _read(source, _checksum) for source in group})
+
+
+def _read_checksums(sources: list[Source]) -> None:
+    """Read the checksums of those objects that begin with the same bytes."""
+    by_start: dict[bytes, list[Source]] = defaultdict(list)
+    for source in sources:
+        if source.sha256 is None:
+            with source.path.open("rb") as file:
+                by_start[file.read(COMPARED_FIRST)].append(source)
+    for group in by_start.values():
+        for source in group if len(group) > 1 else []:
+            source.sha256 = checksum(source.path)
 
 
 def _skip_equal(sources: list[Source], checksums: dict[int, str | None]) -> None:

@@ -1,11 +1,11 @@
-"""Input files on object storage, which are read once, in blocks, without a copy.
+"""Input files on object storage, which are read in blocks, without a copy.
 
 An interrupted read goes on where it was. Only extra `lake` has the packages for this.
 """
 
 import re
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -42,6 +42,19 @@ def input_path(text: str | Path) -> Path:
     return cast("Path", object_path(str(text).rstrip("/"), **OPTIONS))
 
 
+def is_object(path: Path) -> bool:
+    """Return whether a path is that of an object or a prefix."""
+    return not isinstance(path, Path)
+
+
+def checksum(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of an object. What was read of it is not read again.
+
+    Raise ObjectError if it cannot be read, or if it is not the same as when it was first read.
+    """
+    return str(cast("Any", path).sha256())
+
+
 @cache
 def _object_path() -> Callable[..., object]:
     """Return the class of the paths of objects, whose base class takes long to import."""
@@ -50,11 +63,11 @@ def _object_path() -> Callable[..., object]:
     class ObjectPath(ProxyUPath):
         @cached_property
         def _single_read(self) -> SingleRead:
-            return SingleRead()
+            return SingleRead(str(self))
 
         def open(self, mode: str = "r", *arguments: Any, **named: Any) -> Any:
-            file = super().open(mode, *arguments, **named)
-            return self._single_read.of(file) if mode == "rb" else file
+            open_object = partial(super().open, mode, *arguments, **named)
+            return self._single_read.opened(open_object) if mode == "rb" else open_object()
 
         def sha256(self) -> str:
             with self.open("rb") as file:
@@ -73,7 +86,7 @@ def runs_at(text: str) -> list[Path]:
     cannot be read.
     """
     path: Any = input_path(text)
-    if isinstance(path, Path):
+    if not is_object(path):
         return run_directories(path)
     try:
         if not PATTERN.search(text):

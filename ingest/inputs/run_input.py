@@ -17,6 +17,7 @@ from ingest.formats.io import sha256
 from ingest.inputs import graph_captures, run_json
 from ingest.inputs.copies import skip_copies
 from ingest.inputs.directories import files_below
+from ingest.inputs.objects import checksum, is_object
 from ingest.units import as_utf8, natural_order
 
 TRACE_NAME = re.compile(r"\.(json|pftrace)(\.gz)?$", re.IGNORECASE)
@@ -91,21 +92,18 @@ class RunInput:
         return sum(source.bytes or 0 for source in self.sources)
 
     def read_checksums(self) -> None:
-        """Read the checksums of objects. What was read of them is not read again.
+        """Read the checksums of objects. Raise ObjectError if one cannot be read, or has changed.
 
-        Raise ProfileError if an object cannot be read.
+        What was read of an object is not read again.
         """
-        found = {}
+        objects = {
+            source.path
+            for source in self.sources
+            if source.sha256 is None and source.bytes is not None
+        }
+        checksums = {path: checksum(path) for path in objects}
         for source in self.sources:
-            if source.sha256 is None and source.bytes is not None:
-                try:
-                    found[source.path] = sha256(source.path)
-                except Exception as error:
-                    if not is_of_a_file(error, source.path):
-                        raise
-                    raise ProfileError(sentence(source.path, error)) from error
-        for source in self.sources:
-            source.sha256 = found.get(source.path, source.sha256)
+            source.sha256 = checksums.get(source.path, source.sha256)
 
     def make_paths_absolute(self) -> None:
         """Make the paths of the files absolute, so that they are valid in any directory."""
@@ -134,9 +132,9 @@ def content_digest(checksums: Sequence[str]) -> str:
 def read_run_input(
     path: Path, formats: Sequence[Format] = FORMATS, captures: Sequence[Path] = ()
 ) -> RunInput:
-    """Read the head and the checksum of each file of a run directory, or of a single file.
+    """Read the head of each file of a run directory, or of a single file, and local checksums.
 
-    The checksums of objects are left out (`RunInput.read_checksums`).
+    `RunInput.read_checksums` reads those of objects.
 
     `captures`: traces of captures of CUDA graphs that are not in the run directory.
     The format of a file is the first of `formats` that recognises it. A run that failed before
@@ -228,9 +226,11 @@ def _source(number: int, file: Path, directory: Path | None, formats: Sequence[F
             source.format, fault = recognise(file, formats)
         if source.format:
             source.kind = source.format.kind
-        source.state = state_of(file)
         source.bytes = file.stat().st_size
-        source.sha256 = sha256(file) if isinstance(file, Path) else None
+        if is_object(file):
+            source.sha256 = None
+        else:
+            source.state, source.sha256 = state_of(file), sha256(file)
         if not source.format and not fault and run_json.is_of_a_rank(file):
             source.metadata = run_json.read_json(file)
             source.kind = run_json.KIND

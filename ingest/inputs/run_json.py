@@ -77,10 +77,11 @@ def read_json(file: Path) -> dict[str, Any]:
     """
     if file.stat().st_size > LONGEST:
         raise ProfileError(f"{file}: longer than {LONGEST:,} bytes")
+    with file.open("rb") as opened:
+        content = opened.read()
     try:
-        found = json.loads(
-            without_lone_surrogates(file.read_text(encoding="utf-8-sig")), parse_int=_parse_int
-        )
+        text = without_lone_surrogates(content.decode("utf-8-sig"))
+        found = json.loads(text, parse_int=_parse_int)
         if nests_deeper(found):
             raise RecursionError("nested too deeply")
     except (ValueError, RecursionError) as error:

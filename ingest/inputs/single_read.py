@@ -3,41 +3,78 @@
 import hashlib
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
+from weakref import WeakSet
 
+from ingest.errors import ObjectError, first_line
 from ingest.formats.io import BLOCK_BYTES
+
+KEPT_BYTES = 64 << 20  # of the first blocks of all objects
+MARGIN_BYTES = 1 << 20  # readers ask for a first block with a few bytes more or less
 
 
 class SingleRead:
-    """What was read of an object. Its first block is kept, because several readers begin there.
+    """All reads of one version of an object at `path`.
 
-    Only the first block of the last object is kept.
+    Several readers begin at the start, so the first block is kept until a later one is read. Errors
+    are ObjectErrors, which readers do not mistake for damage of the file.
     """
 
-    _latest: ClassVar[Optional["SingleRead"]] = None
+    _with_block: ClassVar["WeakSet[SingleRead]"] = WeakSet()
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._tag: str | None = None
+        self._failure: ObjectError | None = None
         self._first_block = b""
         self._sum = hashlib.sha256()
         self._summed_bytes = 0
 
-    def of(self, file: Any) -> Any:
-        """Return an open file of fsspec, from which this object learns what is read."""
-        file.cache.fetcher = partial(self._fetch, file.cache.fetcher)
+    def opened(self, open_object: Callable[[], Any]) -> Any:
+        """Return the open file of fsspec that `open_object` returns. This object sees its reads.
+
+        Raise ObjectError if it cannot be opened, or if it is another version of the object.
+        """
+        try:
+            file = open_object()
+            tag = str(file.details.get("ETag"))
+        except Exception as error:  # the libraries have errors of their own
+            raise self._error(error) from error
+        if self._tag not in (None, tag):
+            raise ObjectError(f"{self._path}: it changed while it was read; add it again")
+        self._tag = tag
+        first_end = min(file.size, file.blocksize + MARGIN_BYTES)
+        file.cache.fetcher = partial(self._fetch, file.cache.fetcher, first_end)
         return file
 
     def sha256(self, file: Any) -> str:
-        """Return the hexadecimal SHA-256 of an open object, whose unread rest is read."""
+        """Return the hexadecimal SHA-256 of the object, which is open. Read its unread rest.
+
+        Raise ObjectError also if an earlier read failed, whatever its reader made of that.
+        """
+        if self._failure:
+            raise self._failure
         file.seek(self._summed_bytes)
         while file.read(BLOCK_BYTES):
             pass
+        self._keep(b"")
+        if self._summed_bytes != file.size:
+            raise ObjectError(f"{self._path}: cannot be read to its end; add it again")
         return self._sum.hexdigest()
 
-    def _fetch(self, fetch: Callable[[int, int], bytes], start: int, end: int) -> bytes:
-        """Return the bytes from `start` to `end`, from the storage or from the first block."""
+    def _fetch(
+        self, fetch: Callable[[int, int], bytes], first_end: int, start: int, end: int
+    ) -> bytes:
+        """Return the bytes from `start` to `end` or beyond, which fsspec then keeps, too.
+
+        The first block ends at `first_end`.
+        """
         if end <= len(self._first_block):
-            return self._first_block[start:end]
-        content = fetch(start, end)
+            return self._first_block[start:]
+        try:
+            content = fetch(start, end if start else max(end, first_end))
+        except Exception as error:
+            raise self._error(error) from error
         self._keep(content if start == 0 else b"")
         if start <= self._summed_bytes:
             unread = content[self._summed_bytes - start :]
@@ -46,6 +83,14 @@ class SingleRead:
         return content
 
     def _keep(self, block: bytes) -> None:
-        if SingleRead._latest and SingleRead._latest is not self:
-            SingleRead._latest._first_block = b""
-        SingleRead._latest, self._first_block = self, block
+        """Keep the first block, if there is space, instead of the one that is kept."""
+        self._first_block = b""
+        self._with_block.discard(self)
+        kept_bytes = sum(len(each._first_block) for each in self._with_block)
+        if block and kept_bytes + len(block) <= KEPT_BYTES:
+            self._first_block = block
+            self._with_block.add(self)
+
+    def _error(self, error: Exception) -> ObjectError:
+        self._failure = ObjectError(f"{self._path}: cannot be read: {first_line(error)}")
+        return self._failure

@@ -6,8 +6,9 @@ opening.py        opening of the store at a place
 connection.py     connect: a DuckDB connection with all tables and views of a store
 each.py           one query for each run
 labels.py         what an edit of labels changes
+adding.py         conversion of the paths whose files a store does not have
+known.py          whether a store may have the files of a path
 written.py        a run that was written, before it is in a store
-sizes.py          whether an object is new, by the sizes of the files of runs
 workers.py        processes of this machine that work on runs; cluster.py other machines
 faults.py         why a run cannot be read
 manifest.py       a run's manifest: its origin, versions and file checksums

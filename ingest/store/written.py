@@ -2,7 +2,7 @@
 
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -10,10 +10,10 @@ from pathlib import Path
 from time import perf_counter
 
 from ingest.conversion import AddOptions, utc_now, write_run
-from ingest.errors import ProfileError, StoreError
+from ingest.errors import ObjectError, ProfileError, StoreError
 from ingest.formats import Source
 from ingest.inputs import RunInput, content_digest, input_path, read_run_input
-from ingest.store import run_ids
+from ingest.store.known import Known
 from ingest.store.manifest import Manifest, read_manifest
 
 RUN = "run"
@@ -102,18 +102,6 @@ class Packed(NewRun):
         return Written(*read, self.name, directory, manifest, row)
 
 
-def may_have(sizes: Collection[int] | None, run: RunInput) -> bool:
-    """Return whether a run with one of these sizes may have the same files. None: unknown sizes.
-
-    If none has, an object is new, and need not be read for its checksum before it is converted.
-    Otherwise, read the checksums.
-    """
-    if sizes is not None and run.bytes not in sizes:
-        return False
-    run.read_checksums()
-    return True
-
-
 def convert(
     path: Path,
     work: Path,
@@ -122,32 +110,26 @@ def convert(
     *,
     options: AddOptions,
     captures: Sequence[str],
-    digits: Mapping[str, str],
-    sizes: Collection[int] | None,
+    known: Known,
 ) -> Read:
     """Read the files of a path, and write their run to the directory `work`.
 
     `options` are without secrets, and `captures` are its `capture_traces` as they were. Nothing is
-    written if an id in `digits` (`run_ids.by_digits`) says that a store, with runs of these `sizes`
-    (`sizes_of_runs`), may have them. The other arguments and the errors are those of
-    `ingest.conversion.write_run`.
+    written if the store may have a run with the same files (`known`). The other arguments and the
+    errors are those of `ingest.conversion.write_run`.
     """
     began = perf_counter()
     # A path of an object keeps a connection, which this process may not have opened.
     run = read_run_input(input_path(path), captures=[*map(input_path, captures)])
-    if may_have(sizes, run) and run_ids.likely(digits, run.digest):
+    if known.may_have(run):
         return Read(run.checksums, run.sources, perf_counter() - began)
     return write(run, options, work, threads, progress)
 
 
-def converting(
-    options: AddOptions, digits: Mapping[str, str], sizes: Collection[int] | None
-) -> "partial[Read]":
+def converting(options: AddOptions, known: Known) -> "partial[Read]":
     """Return `convert` with options. It removes their secrets first."""
     captures = options.capture_traces
-    return partial(
-        convert, options=options.without_secrets(), captures=captures, digits=digits, sizes=sizes
-    )
+    return partial(convert, options=options.without_secrets(), captures=captures, known=known)
 
 
 def write(
@@ -201,7 +183,7 @@ def _read_original(run_id: str, manifest: Manifest) -> RunInput:
         captures = [*map(input_path, manifest.options.capture_traces)]
         run = read_run_input(input_path(manifest.path), captures=captures)
         run.read_checksums()
-    except ProfileError as error:
+    except (ProfileError, ObjectError) as error:
         raise StoreError(f"{run_id}: cannot read its original files: {error}") from error
     if manifest.checksums not in (run.checksums, run.own_checksums):
         raise StoreError(

@@ -1,7 +1,7 @@
 """Adding of files as runs, in this process or by the workers of a cluster."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,14 @@ from ingest.errors import IngestError
 from ingest.formats import Format
 from ingest.inputs import RunInput, input_path, read_run_input
 from ingest.store import run_ids
+from ingest.store.adding import convert_new
 from ingest.store.directory.files.listing import Listing
 from ingest.store.directory.files.locking import sync, writing
+from ingest.store.known import Known
 from ingest.store.manifest import checksums
-from ingest.store.sizes import sizes_of_runs
 from ingest.store.storage import Added, AddOutcomes
 from ingest.store.workers import Workers
-from ingest.store.written import NewRun, Read, Written, converting, may_have, write
+from ingest.store.written import NewRun, Read, Written, write
 
 if TYPE_CHECKING:
     from ingest.store.directory.store import Store
@@ -30,16 +31,20 @@ def add(
     threads: int | None,
     progress: Callable[[int], None] | None,
     formats: Sequence[Format],
-    sizes: Collection[int] | None = None,
+    sizes: frozenset[int] | None,
 ) -> Added:
-    """Add a run directory or file as a run, as `Store.add` does. `sizes`: `sizes_of_runs`."""
+    """Add a run directory or file as a run, as `Store.add` does.
+
+    `sizes` are those of the store's runs (`sizes_of_runs`).
+    """
     began = time.perf_counter()
     options = options or AddOptions()
     captures = [*map(input_path, options.capture_traces)]
     options = options.without_secrets()
     with writing(store.path) as work, store.catalog_file.written_beside():
         run = read_run_input(path, formats, captures)
-        if may_have(sizes, run) and (existing := _with_content(store.path, run, store.now())):
+        known = Known(run_ids.by_digits(store.now().runs), sizes)
+        if known.may_have(run) and (existing := _with_content(store.path, run, store.now())):
             return Added(existing, False, time.perf_counter() - began, [])
         run_id, is_new = _put(store, write(run, options, work, threads, progress), work)
     return Added(run_id, is_new, time.perf_counter() - began, run.sources if is_new else [])
@@ -53,30 +58,22 @@ def add_from(
     progress: Callable[[Path, int], None] | None,
 ) -> AddOutcomes:
     """Add each path as a run that other machines write, as `Storage.add_all` does."""
-    digits, sizes = run_ids.by_digits(store.now().runs), sizes_of_runs(store, paths)
-    waiting = list(dict.fromkeys(paths))
-    while waiting:
-        again = []
-        work = converting(options, digits, sizes)
-        for path, outcome in workers.write_all(waiting, work, progress):
-            if isinstance(outcome, IngestError):
-                yield path, outcome
-            elif existing := _with_content(store.path, outcome, store.now()):
-                yield path, Added(existing, False, outcome.seconds, [])
-                outcome.forget()
-            elif isinstance(outcome, NewRun):
-                try:
-                    with writing(store.path) as directory:
-                        written = workers.fetch(outcome).unpacked(directory)
-                        run_id, is_new = _put(store, written, directory)
-                    sources = written.sources if is_new else []
-                    yield path, Added(run_id, is_new, written.seconds, sources)
-                except IngestError as error:
-                    yield path, error
-                outcome.forget()
-            else:  # other files, and by chance the same digits
-                again.append(path)
-        waiting, digits = again, {}
+
+    def existing(read: Read) -> str | None:
+        return _with_content(store.path, read, store.now())
+
+    for path, outcome in convert_new(store, paths, options, workers, existing, progress):
+        if not isinstance(outcome, NewRun):
+            yield path, outcome
+            continue
+        try:
+            with writing(store.path) as work:
+                written = workers.fetch(outcome).unpacked(work)
+                run_id, is_new = _put(store, written, work)
+            yield path, Added(run_id, is_new, written.seconds, written.sources if is_new else [])
+        except IngestError as error:
+            yield path, error
+        outcome.forget()
 
 
 def _put(store: "Store", written: Written, work: Path) -> tuple[str, bool]:

@@ -37,8 +37,8 @@ from ingest.store.directory.reading.visible import visible_listing
 from ingest.store.directory.refreshing import refreshed
 from ingest.store.directory.views import create_views
 from ingest.store.faults import OLD, Fault, StoreWarning
+from ingest.store.known import sizes_of_runs
 from ingest.store.place import directory_of
-from ingest.store.sizes import sizes_of_runs
 from ingest.store.storage import Added, AddOutcomes, RebuildOutcomes
 from ingest.store.workers import in_processes
 
@@ -173,9 +173,9 @@ class Store:
         bytes read so far, of the files on disk. Raise ProfileError if the input cannot be read,
         and StoreError if the store cannot be written. The store is then unchanged.
         """
-        return adding.add(
-            self, input_path(path), options or AddOptions(), threads, progress, formats
-        )
+        path = input_path(path)
+        sizes = sizes_of_runs(self, [path])
+        return adding.add(self, path, options or AddOptions(), threads, progress, formats, sizes)
 
     def add_all(
         self,

@@ -14,16 +14,16 @@ from ingest import sql
 from ingest.conversion import AddOptions
 from ingest.errors import IngestError, StoreError
 from ingest.store import run_ids
+from ingest.store.adding import convert_new
 from ingest.store.directory.files.places import PREFIX
 from ingest.store.lake.batch import WrittenRun, add_batch, is_full, replace_run, upload_batch
 from ingest.store.lake.compaction import compact_if_due
 from ingest.store.lake.head import LakeFile
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.rewriting import manifest_of_run
-from ingest.store.sizes import sizes_of_runs
 from ingest.store.storage import Added, AddOutcomes, RebuildOutcomes
 from ingest.store.workers import Content, Workers
-from ingest.store.written import NewRun, Read, Written, converting, write_again
+from ingest.store.written import NewRun, Read, Written, write_again
 from ingest.temporary import temporary_directory
 
 if TYPE_CHECKING:
@@ -39,26 +39,11 @@ def add_to_lake(
 ) -> AddOutcomes:
     """Add each path as a run, in batches, as `Storage.add_all` does."""
     adder = _Adder(lake, workers)
-    digits, sizes = run_ids.by_digits(lake.runs), sizes_of_runs(lake, paths)
-    waiting = list(dict.fromkeys(paths))
-    while waiting:
-        again = []
-        work = converting(options, digits, sizes)
-        for path, outcome in workers.write_all(waiting, work, progress):
-            try:
-                existing = None if isinstance(outcome, IngestError) else adder.existing(outcome)
-            except StoreError as error:
-                outcome, existing = error, None
-            if isinstance(outcome, IngestError):
-                yield path, outcome
-            elif existing:
-                yield path, Added(existing, False, outcome.seconds, [])
-                outcome.forget()
-            elif isinstance(outcome, NewRun):
-                yield from adder.add(path, outcome)
-            else:  # other files, and by chance the same digits
-                again.append(path)
-        waiting, digits = again, {}
+    for path, outcome in convert_new(lake, paths, options, workers, adder.existing, progress):
+        if isinstance(outcome, NewRun):
+            yield from adder.add(path, outcome)
+        else:
+            yield path, outcome
     yield from adder.flush()
     compact_if_due(lake.place)
 

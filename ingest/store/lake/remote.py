@@ -14,13 +14,13 @@ PACKAGES = {
     "az": ("adlfs", "adlfs"),
 }
 PROFILES = ("AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE")
-# The attributes of a file system that are read before its first use.
+# What fsspec and DuckDB read to register a file system. Any other attribute imports its package.
 OWN = ("__class__", "__dict__", "protocol", "async_impl", "made")
 
 
 def check_packages(scheme: str) -> None:
     """Raise StoreError if a package for a scheme is missing. An import would take long."""
-    needed = [("deltalake", PACKAGES["s3"][1]), PACKAGES.get(scheme, ("fsspec", "fsspec"))]
+    needed = [("deltalake", PACKAGES["s3"][1]), PACKAGES.get(scheme, ("fsspec", PACKAGES["s3"][1]))]
     for package, wanted in needed:
         if not find_spec(package):
             raise StoreError(f"a store at a URL needs more packages: pip install {wanted}")

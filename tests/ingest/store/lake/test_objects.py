@@ -1,7 +1,10 @@
 """Adding files on object storage, which are read without a copy."""
 
+import gzip
 import hashlib
 import json
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,6 @@ import s3fs
 
 import ingest
 from ingest.formats import io
-from ingest.inputs import input_path
 from ingest.inputs.objects import OPTIONS
 from tests.builders.events import kernel, op
 from tests.helpers.command import Command
@@ -18,6 +20,7 @@ from tests.ingest.store.lake.conftest import BUCKET
 
 COLUMNS = {"runs": "* EXCLUDE (ingested_at, path)", "run_overview": "* EXCLUDE (ingested_at)"}
 TRACES = f"s3://{BUCKET}/traces"
+LARGE = f"{TRACES}/large.json"
 
 
 @pytest.fixture
@@ -30,6 +33,32 @@ def traces(empty_s3: str, tmp_path: Path) -> Path:
         (directory / name).write_text(json.dumps({"traceEvents": events}))
     s3fs.S3FileSystem().put(f"{directory}/", f"{TRACES}/", recursive=True)
     return directory
+
+
+@pytest.fixture
+def large_object(empty_s3: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """The content of the object at `LARGE`, which two requests read."""
+    monkeypatch.setitem(OPTIONS, "default_block_size", io.BLOCK_BYTES)
+    events = [op("a" * 4000, 10 * number, 5) for number in range(1300)]
+    content = json.dumps({"traceEvents": events}).encode()
+    assert io.BLOCK_BYTES < len(content) < 2 * io.BLOCK_BYTES
+    s3fs.S3FileSystem().pipe_file(LARGE, content)
+    return content
+
+
+def fetch_through(change: Callable[[bytes, int], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Call a function with what is fetched of the object at `LARGE`, and the number of the fetch.
+
+    Return its result to the reader.
+    """
+    fetch, numbers = s3fs.core._fetch_range, count(1)
+
+    def fetch_range(*arguments: object, **named: object) -> bytes:
+        content: bytes = fetch(*arguments, **named)
+        is_of_it = LARGE.endswith(f"/{arguments[2]}")
+        return change(content, next(numbers)) if is_of_it else content
+
+    monkeypatch.setattr("s3fs.core._fetch_range", fetch_range)
 
 
 def answers(store: Path) -> dict[str, list[str]]:
@@ -55,39 +84,79 @@ def test_objects_become_the_same_runs_as_files(
         store.rebuild(run_id)
 
 
-@pytest.mark.parametrize("place", ["directory", "lake"])
+@pytest.mark.parametrize("place", ["{}/store", "file://{}/store"])
 def test_an_object_is_read_once(
-    command: Command, empty_s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    command: Command,
+    large_object: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
 ) -> None:
-    fetch, fetched = s3fs.core._fetch_range, tmp_path / "fetched"
     (tmp_path / "other.json").write_text(json.dumps({"traceEvents": [op("other", 0, 1)]}))
-    events = [op("a" * 4000, 10 * number, 5) for number in range(1300)]
-    content = json.dumps({"traceEvents": events}).encode()
-    assert len(content) > io.BLOCK_BYTES
+    fetched = tmp_path / "fetched"
 
-    def recorded(*arguments: object, **named: object) -> bytes:
-        found: bytes = fetch(*arguments, **named)
-        if "traces/a.json" in arguments:  # not a file of the lake
-            with fetched.open("a") as file:
-                file.write(f"{len(found)}\n")
-        return found
+    def record(content: bytes, _: int) -> bytes:
+        with fetched.open("a") as file:
+            file.write(f"{len(content)}\n")
+        return content
 
     def bytes_read() -> int:
         sizes = map(int, fetched.read_text().split())
         fetched.unlink()
         return sum(sizes)
 
-    s3fs.S3FileSystem().pipe_file(f"{TRACES}/a.json", content)
-    monkeypatch.setitem(OPTIONS, "default_block_size", io.BLOCK_BYTES)
-    monkeypatch.setattr("s3fs.core._fetch_range", recorded)
-    arguments = ("--store", tmp_path / "store" if place == "directory" else empty_s3)
-    command("add", tmp_path / "other.json", *arguments)
+    fetch_through(record, monkeypatch)
+    store = place.format(tmp_path)
+    command("add", tmp_path / "other.json", "--store", store)
     for _ in "new", "known":
-        assert command("add", f"{TRACES}/a.json", *arguments).code == 0
-        assert bytes_read() == len(content)
-    with ingest.connect(arguments[1]) as connection:
+        assert command("add", LARGE, "--store", store).code == 0
+        assert bytes_read() == len(large_object)
+    with ingest.connect(store) as connection:
         stored = connection.sql("SELECT sha256 FROM sources WHERE path LIKE 's3%'").fetchall()
-    assert stored == [(hashlib.sha256(content).hexdigest(),)]
+    assert stored == [(hashlib.sha256(large_object).hexdigest(),)]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize(
+    "problem", ["it changed while it was read; add it again", "cannot be read"]
+)
+def test_an_object_that_cannot_be_read_to_its_end_is_an_error(
+    command: Command,
+    large_object: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    problem: str,
+) -> None:
+    """It is not taken for a truncated file, whose intact events are kept."""
+    other = large_object.replace(b"a", b"b")
+
+    def fail(content: bytes, fetch: int) -> bytes:
+        if fetch == number and problem == "cannot be read":
+            raise PermissionError("the credentials have expired")
+        if fetch == number:
+            s3fs.S3FileSystem().pipe_file(LARGE, other)
+        return content
+
+    fetch_through(fail, monkeypatch)
+    result = command("add", LARGE, store=tmp_path / "store")
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert result.err.startswith(f"error: {LARGE}: {problem}")
+    assert ingest.Store(tmp_path / "store").run_ids() == []
+
+
+def test_equal_objects_are_one_file_of_a_run(
+    command: Command, traces: Path, tmp_path: Path
+) -> None:
+    content = (traces / "a.json").read_bytes()
+    for directory, kept in (("equal", content), ("damaged", gzip.compress(content)[:-40])):
+        for name in ("a.json", "b.json"):
+            s3fs.S3FileSystem().pipe_file(f"{TRACES}/{directory}/{name}", kept)
+    s3fs.S3FileSystem().pipe_file(f"{TRACES}/damaged/c.json", content)
+    command("add", f"{TRACES}/equal", f"{TRACES}/damaged", store=tmp_path / "store")
+    with ingest.connect(tmp_path / "store") as connection:
+        skipped = connection.sql("SELECT path FROM sources WHERE status = 'skipped' ORDER BY ALL")
+        assert skipped.fetchall() == [(f"{TRACES}/damaged/b.json",), (f"{TRACES}/equal/b.json",)]
 
 
 def test_objects_become_runs_of_a_lake(
@@ -116,21 +185,14 @@ def test_objects_that_are_not_there_stop_no_other(
     assert len(ingest.Store(tmp_path / "store").run_ids()) == 1
 
 
-@pytest.mark.parametrize("is_remote", [False, True])
 def test_a_file_that_changes_while_it_is_read_is_an_error(
-    command: Command,
-    traces: Path,
-    tmp_path: Path,
-    is_remote: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    command: Command, traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = f"{TRACES}/a.json" if is_remote else str(traces / "a.json")
-    compute = io.sha256
+    place, compute = traces / "a.json", io.sha256
 
     def sha256(path: Path) -> str:
         found = compute(path)
-        with input_path(place).open("wb") as file:
-            file.write((traces / "b.json").read_bytes())
+        place.write_bytes((traces / "b.json").read_bytes())
         return found
 
     monkeypatch.setattr("ingest.inputs.run_input.sha256", sha256)

@@ -198,7 +198,7 @@ def simulate(url: str, runs: int, directory: Path) -> None:
                 labels = LABELS.format(models=MODELS) if name == RUNS else ""
                 query = COPIES.format(table=name, labels=labels)
                 if write(connection, query, target, [batch]):
-                    added[name] = uploaded(place, name, target, f"{DAY}={day}/{batch}.parquet")
+                    added[name] = uploaded(place, name, target, f"{DAY}={day}/{batch}")
             of_runs = added.pop(RUNS)
             versions = {name: change_table(place, name, [file]) for name, file in added.items()}
             change_runs(

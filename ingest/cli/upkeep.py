@@ -114,7 +114,8 @@ def check(
     denied = [i for i, fault in opened.faults().items() if fault.code == DENIED]
     results().print(f"{counted(len(run_ids) - len(opened.faults()), 'run')} intact")
     for run_id, fault in opened.faults().items():
-        results().print(f"{run_id}: {fault.text}", markup=False)
+        text = fault.reason if repair and run_id in damaged else fault.text
+        results().print(f"{run_id}: {text}", markup=False)
     left = damaged
     if repair:
         left = rebuild_with_progress(opened, damaged, jobs, cluster)

@@ -14,6 +14,7 @@ from ingest.inputs.directories import run_directories
 from ingest.inputs.single_read import SingleRead
 
 SCHEME = "s3://"
+URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 OBJECT = re.compile(r"s3://[^/]+/.*[^/]/*", re.DOTALL)
 PATTERN = re.compile(r"[*?]")
 OPTIONS: dict[str, Any] = {
@@ -28,10 +29,14 @@ def input_path(text: str | Path) -> Path:
 
     That of an object only behaves as a `pathlib.Path`.
     """
-    if not str(text).startswith(SCHEME):
+    if isinstance(text, Path) or not URL.match(str(text)):
         return Path(text)
+    if not str(text).startswith(SCHEME):
+        raise ProfileError(f"{text}: only files and s3://BUCKET/KEY can be read")
     if not OBJECT.fullmatch(str(text)):
-        raise ProfileError(f"{text}: an object is s3://BUCKET/KEY")
+        raise ProfileError(
+            f"{text}: an object is s3://BUCKET/KEY, and a whole bucket s3://BUCKET/*"
+        )
     try:
         object_path = _object_path()
     except ImportError as error:

@@ -9,13 +9,14 @@ from ingest.store.place import FORBIDDEN
 OLD = "old"
 MISSING = "missing"
 SIZE = "size"
+CHANGED = "checksum"
 UNREADABLE = "unreadable"
 DENIED = "denied"
 BAD_NAME = "name"
 TEXTS = {
     MISSING: "{file} is missing",
     SIZE: "{file} has changed in size",
-    "checksum": "{file} has changed since it was written",
+    CHANGED: "{file} has changed since it was written",
     UNREADABLE: "{file} cannot be read",
     DENIED: "this user may not read {file}",
     BAD_NAME: f"the name of its directory is not UTF-8, or contains any of {' '.join(FORBIDDEN)}",
@@ -31,12 +32,18 @@ class Fault(NamedTuple):
     file: str
 
     @property
+    def reason(self) -> str:
+        """The fault, with its file."""
+        unnamed = "its files" if self.code == DENIED else "a file"
+        return TEXTS[self.code].format(file=self.file or unnamed)
+
+    @property
     def text(self) -> str:
         """The fault, with its file and what to do about it."""
         if self.code == DENIED:
-            return f"{TEXTS[DENIED].format(file=self.file or 'its files')}; ask the owner"
+            return f"{self.reason}; ask the owner"
         command = "ingest upgrade" if self.code == OLD else "ingest check --repair"
-        return f"{TEXTS[self.code].format(file=self.file or 'a file')}; run `{command}`"
+        return f"{self.reason}; run `{command}`"
 
     @property
     def is_seen_at_once(self) -> bool:

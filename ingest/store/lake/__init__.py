@@ -1,8 +1,10 @@
 """The lake: runs of many machines as Delta tables on object storage.
 
-    <lake>/<table>/_delta_log/                          the commits of a table
-    <lake>/<table>/added_on=<day>/<batch>.parquet       the rows of a batch of runs, sorted by run
-    <lake>/<table>/added_on=<day>/merged-<id>.parquet   the rows of several batches
+    <lake>/<table>/_delta_log/    the commits of a table
+    <lake>/<table>/added_on=<day>/<batch>-<digest>.parquet  the rows of a batch, sorted by run
+    <lake>/<table>/added_on=<day>/merged-<id>-<digest>.parquet  the rows of several batches
+
+The digest of a file is the beginning of its SHA-256, so it is known whether the file is intact.
 
 Each stored table is one Delta table. A commit of `runs` decides what readers see:
 

@@ -5,9 +5,14 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+import duckdb
+
 READS = 5
 CUT_SHORT = ("before message length reached", "response body")  # in messages of Delta
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
+OURS = re.compile(r"\bStoreError: (.*)")  # that DuckDB reports as its own
+PYTHON = re.compile(r"^(\w+\.)*\w+(Error|Exception): ")  # the last line of a traceback
+TRACEBACK = "Traceback (most recent call last)"
 GONE = "a file is gone; `ingest check` finds it, or a vacuum deleted it: open the store again"
 
 # Parts of the messages of libraries, and their meanings. No path of a file contains them.
@@ -18,6 +23,7 @@ REASONS = {
     "status code: 403": "access denied",
     "Access Denied": "access denied",
     "NoSuchKey": GONE,
+    "The specified key does not exist": GONE,
     "No files found that match": GONE,
     "<Code>PermanentRedirect": "wrong region (AWS_REGION)",
 }
@@ -50,4 +56,18 @@ def reason(error: Exception) -> str:
     lines = [line.strip(" ↳") for line in text.splitlines() if line.strip(" ↳")]
     if not lines:
         return type(error).__name__
+    if TRACEBACK in text:  # of Python that DuckDB calls
+        return next((PYTHON.sub("", line) for line in lines[::-1] if PYTHON.match(line)), lines[-1])
     return f"{lines[0]}: {lines[-1]}" if "↳" in text else lines[0]
+
+
+def is_of_storage(error: Exception) -> bool:
+    """Return whether an error of DuckDB is about the files of a lake, not about the statement."""
+    kinds = duckdb.IOException | duckdb.HTTPException | OSError
+    return isinstance(error, kinds) or TRACEBACK in str(error)
+
+
+def own_message(error: Exception) -> str | None:
+    """Return the message of a StoreError that DuckDB reports as an error of its own, or None."""
+    found = OURS.search(str(error))
+    return found and found[1]

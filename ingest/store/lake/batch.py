@@ -119,7 +119,7 @@ def upload_batch(place: LakePlace, runs: Sequence[WrittenRun], index: str) -> di
     `index` is a SQL relation with the rows of the index of these runs.
     """
     batch = uuid.uuid4().hex  # no other process writes the same files
-    path = f"{DAY}={today()}/{batch}.parquet"
+    path = f"{DAY}={today()}/{batch}"
 
     def file(table: str, written: Path) -> LakeFile:
         return uploaded(place, table, written, path)

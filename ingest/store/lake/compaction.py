@@ -149,7 +149,7 @@ def _merge(
                 "AND run_id >= $3 AND ($4 IS NULL OR run_id < $4) ORDER BY run_id, file_row_number"
             )
             if write(connection, rows, target, [paths, left_out, first, end]):
-                path = f"{DAY}={files[0].day}/{MERGED}{uuid.uuid4().hex}.parquet"
+                path = f"{DAY}={files[0].day}/{MERGED}{uuid.uuid4().hex}"
                 found.append(uploaded(place, table, target, path))
     return found
 

@@ -1,6 +1,7 @@
 """What a lake contains at a version: its files, and what the commit of `runs` says of them."""
 
 import bisect
+import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ STATE = "tracehouse_state"
 VACUUM = ("VACUUM START", "VACUUM END")
 MERGED = "merged-"  # the beginning of the name of a file with the rows of several batches
 REWRITTEN = "another program rewrote its tables, so it is unknown which runs are whole"
+
+SUFFIX = ".parquet"
+DIGITS = 16  # of the SHA-256 in the name of a file
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -40,8 +44,8 @@ class LakeFile:
 
     @property
     def name(self) -> str:
-        """The file's name without its suffix."""
-        return self.path.rpartition("/")[2].removesuffix(".parquet")
+        """The file's name without its digest and suffix."""
+        return self.path.rpartition("/")[2].rpartition("-")[0]
 
     def is_of(self, batches: Collection[str]) -> bool:
         """Return whether rows of one of the batches may be in the file, which is not of `runs`."""
@@ -50,6 +54,12 @@ class LakeFile:
     def may_have(self, run_ids: Iterable[str]) -> bool:
         """Return whether rows of one of the runs may be in the file."""
         return any(self.first <= run_id <= self.last for run_id in run_ids)
+
+
+def is_intact(file: LakeFile, content: bytes) -> bool:
+    """Return whether a file's content is as it was written."""
+    digest = hashlib.sha256(content).hexdigest()[:DIGITS]
+    return file.path.endswith(f"-{digest}{SUFFIX}")
 
 
 @dataclass(frozen=True)

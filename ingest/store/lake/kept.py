@@ -16,8 +16,10 @@ from pathlib import Path
 from ingest import sql
 from ingest.cache import cache_directory
 from ingest.errors import StoreError
-from ingest.store.lake.head import LakeFile, paths_to_read
+from ingest.store.faults import CHANGED, Fault
+from ingest.store.lake.head import LakeFile, is_intact, paths_to_read
 from ingest.store.lake.place import REQUESTS, LakePlace
+from ingest.store.lake.schema import RUNS
 
 SMALL_BYTES = 4 << 20  # of one file
 KEPT_BYTES = 1 << 30  # of all lakes
@@ -64,15 +66,21 @@ def _is_there(copy: Path, size: int) -> bool:
 
 
 def _keep(place: LakePlace, table: str, file: LakeFile, copy: Path) -> None:
-    """Copy a file. If it cannot be read, DuckDB will report why."""
-    new = copy.with_name(f".{uuid.uuid4().hex}")
-    with suppress(StoreError, OSError):
+    """Copy a file. Raise StoreError if its content has changed."""
+    try:
         content = place.content(table, file.path)
-        if len(content) == file.bytes:
-            new.write_bytes(content)
-            new.replace(copy)
-            return
-    new.unlink(missing_ok=True)
+    except StoreError:  # DuckDB will report why
+        return
+    if not is_intact(file, content):
+        changed = Fault(CHANGED, f"{table}/{file.path}").reason
+        advice = "restore it" if table == RUNS else "run `ingest check --repair`"
+        raise StoreError(f"{place.url}: {changed}; {advice}")
+    new = copy.with_name(f".{uuid.uuid4().hex}")
+    try:
+        new.write_bytes(content)
+        new.replace(copy)
+    except OSError:
+        new.unlink(missing_ok=True)
 
 
 def _remove_unused(lakes: Path) -> None:

@@ -16,7 +16,7 @@ from ingest.store.cluster import workers_at
 from ingest.store.directory.reading.private import private_directory
 from ingest.store.faults import Fault
 from ingest.store.lake.adding import add_to_lake, rebuild_in_lake
-from ingest.store.lake.answers import reason
+from ingest.store.lake.answers import is_of_storage, own_message, reason
 from ingest.store.lake.changes import edit, remove
 from ingest.store.lake.checking import Damaged, drop, find_damaged
 from ingest.store.lake.commits import create
@@ -190,8 +190,9 @@ class Lake:
         try:
             return query()
         except (duckdb.Error, OSError) as error:
-            is_of_file = isinstance(error, duckdb.IOException | duckdb.HTTPException | OSError)
-            if is_of_file or f"{place.removeprefix('file://')}/" in str(error):
+            if message := own_message(error):
+                raise StoreError(message) from error
+            if is_of_storage(error) or f"{place.removeprefix('file://')}/" in str(error):
                 raise StoreError(f"{place}: cannot read the store: {reason(error)}") from error
             raise
 

@@ -103,4 +103,4 @@ def _rewrite(
     target = work / "runs.parquet"
     if not write(connection, f"{rows} ORDER BY run_id", target, [[*run_ids]]):
         return None
-    return uploaded(place, RUNS, target, f"{DAY}={file.day}/{uuid.uuid4().hex}.parquet")
+    return uploaded(place, RUNS, target, f"{DAY}={file.day}/{uuid.uuid4().hex}")

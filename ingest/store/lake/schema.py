@@ -13,7 +13,7 @@ from ingest import sql
 from ingest.store.directory.derived.index import STATE, index_version
 from ingest.store.directory.derived.template import copy_empty
 
-LAYOUT = "1"
+LAYOUT = "2"
 RUNS = "runs"
 OVERVIEW = "run_overview"  # has the labels of runs, so its rows are in `runs`
 TABLES = "tables"  # the column with the tables in which a run has rows

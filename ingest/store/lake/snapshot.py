@@ -15,13 +15,24 @@ from ingest.errors import StoreError
 from ingest.store.directory.derived.catalog import UNSOUND, create_path
 from ingest.store.directory.reading.private import private_directory
 from ingest.store.lake.catalog import FILES, REMOVED, SHOWN, copy_catalog
-from ingest.store.lake.head import MERGED, REWRITTEN, Head, LakeFile, files_of, read_head
+from ingest.store.lake.head import (
+    DIGITS,
+    MERGED,
+    REWRITTEN,
+    SUFFIX,
+    Head,
+    LakeFile,
+    files_of,
+    read_head,
+)
 from ingest.store.lake.kept import paths_to_query
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, TABLES, write_empty
 from ingest.units import as_utf8
 
-OURS = re.compile(rf"{DAY}=[0-9-]{{10}}/({MERGED})?[0-9a-f]{{32}}\.parquet")
+OURS = re.compile(
+    rf"{DAY}=[0-9-]{{10}}/({MERGED})?[0-9a-f]{{32}}-[0-9a-f]{{{DIGITS}}}{re.escape(SUFFIX)}"
+)
 
 
 class LakeRun(NamedTuple):

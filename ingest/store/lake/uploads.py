@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 
 from ingest import sql
-from ingest.store.lake.head import LakeFile
+from ingest.store.lake.head import DIGITS, SUFFIX, LakeFile
 from ingest.store.lake.place import LakePlace
+from ingest.store.manifest import size_and_sha256
 
 FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v1"  # which all engines read
 
@@ -28,10 +29,12 @@ def write(
 
 
 def uploaded(place: LakePlace, table: str, file: Path, path: str) -> LakeFile:
-    """Upload a local file with rows to a path in a table."""
+    """Upload a local file with rows to a path in a table, to which its digest is added."""
+    size, sha256 = size_and_sha256(file)
+    path = f"{path}-{sha256[:DIGITS]}{SUFFIX}"
     with duckdb.connect() as connection:
         [(rows, first, last)] = connection.execute(
             f"SELECT count(*), min(run_id), max(run_id) FROM read_parquet({sql.literal(file)})"
         ).fetchall()
     place.upload(file, table, path)
-    return LakeFile(path, file.stat().st_size, rows, first, last)
+    return LakeFile(path, size, rows, first, last)

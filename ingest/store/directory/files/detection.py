@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from ingest.store.directory.files.places import UNVERSIONED
-from ingest.store.faults import DENIED, MISSING, SIZE, UNREADABLE, Fault
+from ingest.store.faults import CHANGED, DENIED, MISSING, SIZE, UNREADABLE, Fault
 from ingest.store.manifest import NAME, files_of, size_and_sha256
 
 
@@ -43,7 +43,7 @@ def _fault(directory: Path, thorough: bool) -> Fault | None:
             if (directory / name).stat().st_size != size:
                 return Fault(SIZE, name)
             if thorough and size_and_sha256(directory / name)[1] != digest:
-                return Fault("checksum", name)
+                return Fault(CHANGED, name)
         except FileNotFoundError:
             return Fault(MISSING, name)
     return None

@@ -174,11 +174,11 @@ def test_damaged_files_are_found_and_their_runs_rebuilt(
     file.write_bytes(file.read_bytes()[:-100])
     found = command("check", "--store", own_lake)
     assert found.code == 1
-    assert f"{run_id}: {name} has changed in size" in found.out
+    assert f"{run_id}: {name} has changed since it was written; run" in found.out
     error = command("sql", "FROM kernels", "--store", own_lake).err
     assert error.startswith(f"error: {own_lake}: cannot read the store: ")
     repaired = command("check", "--repair", "--store", own_lake)
     assert repaired.code == 0
-    assert f"rebuilt {run_id}" in repaired.out
+    assert f"{run_id}: {name} has changed since it was written\nrebuilt {run_id}" in repaired.out
     assert command("check", "--store", own_lake).out == "3 runs intact\n"
     assert all_rows(own_lake) == expected

@@ -174,13 +174,14 @@ def test_objects_become_runs_of_a_lake(
 def test_objects_that_are_not_there_stop_no_other(
     command: Command, traces: Path, tmp_path: Path
 ) -> None:
-    missing = (f"{TRACES}/none*", "s3://", f"{TRACES}/none.json", "s3://none/a.json")
+    missing = (f"{TRACES}/none*", "s3://", "gs://b/a.json", f"{TRACES}/none.json", "s3://none/a")
     result = command("add", *missing, f"{TRACES}/a.json", store=tmp_path / "store")
     assert result.code == 1
     assert result.err.splitlines() == [
         f"error: {missing[0]}: no such object",
-        "error: s3://: an object is s3://BUCKET/KEY",
-        *(f"error: {each}: no such file or directory" for each in missing[2:]),
+        "error: s3://: an object is s3://BUCKET/KEY, and a whole bucket s3://BUCKET/*",
+        "error: gs://b/a.json: only files and s3://BUCKET/KEY can be read",
+        *(f"error: {each}: no such file or directory" for each in missing[3:]),
     ]
     assert len(ingest.Store(tmp_path / "store").run_ids()) == 1
 

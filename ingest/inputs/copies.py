@@ -8,7 +8,7 @@ from typing import BinaryIO, TypeVar
 from ingest.errors import ProfileError
 from ingest.formats import Source
 from ingest.formats.io import blocks, is_compressed, start
-from ingest.inputs.objects import checksum
+from ingest.inputs.objects import sha256_of_object
 
 COMPARED_FIRST = 64 << 10  # bytes; files of two ranks differ here, so that they are read only once
 
@@ -29,7 +29,9 @@ def skip_copies(sources: list[Source]) -> None:
             by_head[source.kind, head].append(source)
     for group in by_head.values():
         if len(group) > 1 and any(_read(source, is_compressed) for source in group):
-            _skip_equal(group, {source.source_id: _read(source, _checksum) for source in group})
+            _skip_equal(
+                group, {source.source_id: _read(source, _sha256_of_content) for source in group}
+            )
 
 
 def _read_checksums(sources: list[Source]) -> None:
@@ -41,7 +43,7 @@ def _read_checksums(sources: list[Source]) -> None:
                 by_start[file.read(COMPARED_FIRST)].append(source)
     for group in by_start.values():
         for source in group if len(group) > 1 else []:
-            source.sha256 = checksum(source.path)
+            source.sha256 = sha256_of_object(source.path)
 
 
 def _skip_equal(sources: list[Source], checksums: dict[int, str | None]) -> None:
@@ -53,7 +55,7 @@ def _skip_equal(sources: list[Source], checksums: dict[int, str | None]) -> None
             source.warn("same_content", f"the same content as {same.path.name}")
 
 
-def _checksum(file: BinaryIO) -> str:
+def _sha256_of_content(file: BinaryIO) -> str:
     digest = hashlib.sha256()
     for block in blocks(file):
         digest.update(block)

@@ -52,10 +52,10 @@ def is_object(path: Path) -> bool:
     return not isinstance(path, Path)
 
 
-def checksum(path: Path) -> str:
+def sha256_of_object(path: Path) -> str:
     """Return the hexadecimal SHA-256 of an object. What was read of it is not read again.
 
-    Raise ObjectError if it cannot be read, or if it is not the same as when it was first read.
+    Raise ObjectError if it could not be read, also earlier, or has changed since it was first read.
     """
     return str(cast("Any", path).sha256())
 

@@ -17,7 +17,7 @@ from ingest.formats.io import sha256
 from ingest.inputs import graph_captures, run_json
 from ingest.inputs.copies import skip_copies
 from ingest.inputs.directories import files_below
-from ingest.inputs.objects import checksum, is_object
+from ingest.inputs.objects import is_object, sha256_of_object
 from ingest.units import as_utf8, natural_order
 
 TRACE_NAME = re.compile(r"\.(json|pftrace)(\.gz)?$", re.IGNORECASE)
@@ -92,16 +92,16 @@ class RunInput:
         return sum(source.bytes or 0 for source in self.sources)
 
     def read_checksums(self) -> None:
-        """Read the checksums of objects. Raise ObjectError if one cannot be read, or has changed.
+        """Read the checksums of objects. What was read of an object is not read again.
 
-        What was read of an object is not read again.
+        Raise ObjectError if one could not be read, also earlier, or has changed.
         """
         objects = {
             source.path
             for source in self.sources
-            if source.sha256 is None and source.bytes is not None
+            if is_object(source.path) and source.bytes is not None and source.sha256 != ""
         }
-        checksums = {path: checksum(path) for path in objects}
+        checksums = {path: sha256_of_object(path) for path in objects}
         for source in self.sources:
             source.sha256 = checksums.get(source.path, source.sha256)
 

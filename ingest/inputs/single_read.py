@@ -10,14 +10,15 @@ from ingest.errors import ObjectError, first_line
 from ingest.formats.io import BLOCK_BYTES
 
 KEPT_BYTES = 64 << 20  # of the first blocks of all objects
+EXPIRED = "FileExpired"  # the error of s3fs for another version of an open object
 MARGIN_BYTES = 1 << 20  # readers ask for a first block with a few bytes more or less
 
 
 class SingleRead:
     """All reads of one version of an object at `path`.
 
-    Several readers begin at the start, so the first block is kept until a later one is read. Errors
-    are ObjectErrors, which readers do not mistake for damage of the file.
+    Several readers begin at the start, so the first block is kept until a later one is read, if
+    there is space. Errors are ObjectErrors, which readers do not mistake for damage of the file.
     """
 
     _with_block: ClassVar["WeakSet[SingleRead]"] = WeakSet()
@@ -39,9 +40,9 @@ class SingleRead:
             file = open_object()
             tag = str(file.details.get("ETag"))
         except Exception as error:  # the libraries have errors of their own
-            raise self._error(error) from error
+            raise self._failed(error) from error
         if self._tag not in (None, tag):
-            raise ObjectError(f"{self._path}: it changed while it was read; add it again")
+            raise self._failed(None)
         self._tag = tag
         first_end = min(file.size, file.blocksize + MARGIN_BYTES)
         file.cache.fetcher = partial(self._fetch, file.cache.fetcher, first_end)
@@ -65,16 +66,19 @@ class SingleRead:
     def _fetch(
         self, fetch: Callable[[int, int], bytes], first_end: int, start: int, end: int
     ) -> bytes:
-        """Return the bytes from `start` to `end` or beyond, which fsspec then keeps, too.
+        """Return the bytes from `start` to at least `end`. fsspec keeps what is beyond.
 
         The first block ends at `first_end`.
         """
         if end <= len(self._first_block):
             return self._first_block[start:]
+        end = end if start else max(end, first_end)
         try:
-            content = fetch(start, end if start else max(end, first_end))
+            content = fetch(start, end)
+            if len(content) < end - start:
+                raise EOFError("the answer is cut short")
         except Exception as error:
-            raise self._error(error) from error
+            raise self._failed(error) from error
         self._keep(content if start == 0 else b"")
         if start <= self._summed_bytes:
             unread = content[self._summed_bytes - start :]
@@ -83,7 +87,7 @@ class SingleRead:
         return content
 
     def _keep(self, block: bytes) -> None:
-        """Keep the first block, if there is space, instead of the one that is kept."""
+        """Keep the first block of this object, if there is space, and not its earlier one."""
         self._first_block = b""
         self._with_block.discard(self)
         kept_bytes = sum(len(each._first_block) for each in self._with_block)
@@ -91,6 +95,11 @@ class SingleRead:
             self._first_block = block
             self._with_block.add(self)
 
-    def _error(self, error: Exception) -> ObjectError:
-        self._failure = ObjectError(f"{self._path}: cannot be read: {first_line(error)}")
+    def _failed(self, error: Exception | None) -> ObjectError:
+        """Note that the object cannot be read because of an error, or else that it changed."""
+        if error and type(error).__name__ != EXPIRED:
+            reason = f"cannot be read: {first_line(error)}"
+        else:
+            reason = "it changed while it was read; add it again"
+        self._failure = self._failure or ObjectError(f"{self._path}: {reason}")
         return self._failure

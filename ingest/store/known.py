@@ -41,7 +41,7 @@ NOTHING = Known({}, frozenset())
 
 
 def sizes_of_runs(store: "Storage", paths: Sequence[Path]) -> frozenset[int] | None:
-    """Return `Known.sizes`. They are unknown if no path is an object, for which they are needed."""
+    """Return `Known.sizes`, or None if no path is an object, or if the store cannot be read."""
     if not any(map(is_object, paths)):
         return None
     query = "SELECT coalesce(sum(bytes), 0) FROM sources GROUP BY run_id"

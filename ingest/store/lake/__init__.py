@@ -27,6 +27,7 @@ commits.py        commits of Delta tables
 rewriting.py      changes of rows of `runs`
 changes.py        removal of runs, and editing of labels
 batch.py          adding runs in batches; uploads.py their files
+intact.py         whether a file is as it was written
 adding.py, push.py, pull.py    from files, from a directory, and to one
 compaction.py, vacuum.py, checking.py    upkeep
 """

@@ -10,7 +10,7 @@ import duckdb
 READS = 5
 CUT_SHORT = ("before message length reached", "response body")  # in messages of Delta
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
-OURS = re.compile(r"\bStoreError: (.*)")  # that DuckDB reports as its own
+STORE_ERROR = re.compile(r"exception occurred while executing the UDF: StoreError: (.*)")
 PYTHON = re.compile(r"^(\w+\.)*\w+(Error|Exception): ")  # the last line of a traceback
 TRACEBACK = "Traceback (most recent call last)"
 GONE = "a file is gone; `ingest check` finds it, or a vacuum deleted it: open the store again"
@@ -19,6 +19,7 @@ GONE = "a file is gone; `ingest check` finds it, or a vacuum deleted it: open th
 REASONS = {
     "//169.254.": "no credentials in the environment",
     "<Code>NoSuchBucket": "no such bucket",
+    "The specified bucket does not exist": "no such bucket",
     "ExpiredToken": "the credentials have expired",
     "status code: 403": "access denied",
     "Access Denied": "access denied",
@@ -53,6 +54,8 @@ def reason(error: Exception) -> str:
     text = CONTROL.sub("", str(error))
     if known := next((meaning for sign, meaning in REASONS.items() if sign in text), None):
         return known
+    if isinstance(error, FileNotFoundError):
+        return GONE
     lines = [line.strip(" ↳") for line in text.splitlines() if line.strip(" ↳")]
     if not lines:
         return type(error).__name__
@@ -64,10 +67,10 @@ def reason(error: Exception) -> str:
 def is_of_storage(error: Exception) -> bool:
     """Return whether an error of DuckDB is about the files of a lake, not about the statement."""
     kinds = duckdb.IOException | duckdb.HTTPException | OSError
-    return isinstance(error, kinds) or TRACEBACK in str(error)
+    return isinstance(error, kinds) or str(error).startswith(TRACEBACK)
 
 
 def own_message(error: Exception) -> str | None:
     """Return the message of a StoreError that DuckDB reports as an error of its own, or None."""
-    found = OURS.search(str(error))
+    found = STORE_ERROR.search(str(error))
     return found and found[1]

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from ingest.store.faults import CHANGED, MISSING, Fault
 from ingest.store.lake.commits import Change, change_runs, change_table
-from ingest.store.lake.head import LakeFile, is_intact
+from ingest.store.lake.head import LakeFile
+from ingest.store.lake.intact import error_of, is_intact
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import RUNS, kinds_of_tables
 from ingest.store.lake.snapshot import Snapshot
@@ -20,13 +21,20 @@ class Damaged(NamedTuple):
 
 
 def find_damaged(snapshot: Snapshot) -> list[Damaged]:
-    """Read all files of a snapshot, and return the damaged ones."""
-    return [
+    """Read all files of a snapshot, and return the damaged ones.
+
+    Raise StoreError if one of `runs` is damaged, because nothing can be rebuilt then.
+    """
+    found = [
         Damaged(table, file, fault)
         for table in kinds_of_tables()
         for file in snapshot.files(table)
         if (fault := _fault(snapshot.place, table, file))
     ]
+    for table, _, fault in found:
+        if table == RUNS:
+            raise error_of(snapshot.place, table, fault)
+    return found
 
 
 def drop(place: LakePlace, damaged: Collection[Damaged], batches: Mapping[str, str]) -> None:
@@ -41,7 +49,7 @@ def drop(place: LakePlace, damaged: Collection[Damaged], batches: Mapping[str, s
     versions = {
         table: change_table(place, table, [], [file])
         for table, file, _ in damaged
-        if table != RUNS and not file.may_have(left)
+        if not file.may_have(left)
     }
     if versions:
         change_runs(place, lambda head: Change(head.state.with_versions(versions)))

@@ -23,6 +23,7 @@ from ingest.errors import StoreError
 from ingest.store.faults import StoreWarning
 from ingest.store.lake.commits import MOST_HOURS, Change, change_runs, change_table, check_time
 from ingest.store.lake.head import MERGED, Head, LakeFile, State, files_of, paths_to_read, read_head
+from ingest.store.lake.intact import intact_copies
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, RUNS, kinds_of_tables
 from ingest.store.lake.snapshot import Snapshot
@@ -132,14 +133,13 @@ def _merge(
     removed: Collection[tuple[str, str]],
 ) -> list[LakeFile]:
     """Write the rows of files of a day to files of about `TARGET_BYTES`, and upload these."""
-    paths = paths_to_read(place, table, files)
     parts = -(-sum(file.bytes for file in files) // TARGET_BYTES)
     left_out = [f"{batch}/{run_id}" for batch, run_id in removed]
     found = []
     with TemporaryDirectory() as work, duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
         connection.execute(f"SET temp_directory = {sql.literal(work)}")
-        place.register(connection)
+        paths = intact_copies(place, table, files, Path(work))
         for first, end in pairwise(_bounds(connection, paths, parts)):
             target = Path(work) / f"{table}.parquet"
             rows = (

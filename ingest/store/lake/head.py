@@ -1,7 +1,6 @@
 """What a lake contains at a version: its files, and what the commit of `runs` says of them."""
 
 import bisect
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -54,12 +53,6 @@ class LakeFile:
     def may_have(self, run_ids: Iterable[str]) -> bool:
         """Return whether rows of one of the runs may be in the file."""
         return any(self.first <= run_id <= self.last for run_id in run_ids)
-
-
-def is_intact(file: LakeFile, content: bytes) -> bool:
-    """Return whether a file's content is as it was written."""
-    digest = hashlib.sha256(content).hexdigest()[:DIGITS]
-    return file.path.endswith(f"-{digest}{SUFFIX}")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
     $XDG_CACHE_HOME/tracehouse/lakes/<digest of the URL>/<file>     `~/.cache` by default
 
 DuckDB sends several requests to read a part of a remote file. One request gets all of a small one.
+The copy is compared with the file's digest when it is made.
 """
 
 import os
@@ -15,11 +16,9 @@ from pathlib import Path
 
 from ingest import sql
 from ingest.cache import cache_directory
-from ingest.errors import StoreError
-from ingest.store.faults import CHANGED, Fault
-from ingest.store.lake.head import LakeFile, is_intact, paths_to_read
+from ingest.store.lake.head import LakeFile, paths_to_read
+from ingest.store.lake.intact import content_of
 from ingest.store.lake.place import REQUESTS, LakePlace
-from ingest.store.lake.schema import RUNS
 
 SMALL_BYTES = 4 << 20  # of one file
 KEPT_BYTES = 1 << 30  # of all lakes
@@ -48,7 +47,7 @@ def paths_to_query(place: LakePlace, table: str, files: Sequence[LakeFile]) -> l
             with ThreadPoolExecutor(REQUESTS) as pool:
                 list(pool.map(lambda file: _keep(place, table, file, copies[file]), missing))
             _remove_unused(directory.parent)
-    there = {file for file in copies if os.path.exists(copies[file])}
+    there = {file for file, copy in copies.items() if _is_there(copy, file.bytes)}
     remote = [file for file in files if file not in there]
     paths = dict(zip(remote, paths_to_read(place, table, remote), strict=True))
     return [str(copies[file]) if file in there else paths[file] for file in files]
@@ -66,15 +65,8 @@ def _is_there(copy: Path, size: int) -> bool:
 
 
 def _keep(place: LakePlace, table: str, file: LakeFile, copy: Path) -> None:
-    """Copy a file. Raise StoreError if its content has changed."""
-    try:
-        content = place.content(table, file.path)
-    except StoreError:  # DuckDB will report why
-        return
-    if not is_intact(file, content):
-        changed = Fault(CHANGED, f"{table}/{file.path}").reason
-        advice = "restore it" if table == RUNS else "run `ingest check --repair`"
-        raise StoreError(f"{place.url}: {changed}; {advice}")
+    """Copy a file. Raise StoreError if it is damaged, or cannot be read."""
+    content = content_of(place, table, file)
     new = copy.with_name(f".{uuid.uuid4().hex}")
     try:
         new.write_bytes(content)

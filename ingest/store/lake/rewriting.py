@@ -11,6 +11,7 @@ from ingest import sql
 from ingest.errors import StoreError
 from ingest.store.lake.commits import Change
 from ingest.store.lake.head import Head, LakeFile, State, paths_to_read
+from ingest.store.lake.intact import intact_copies
 from ingest.store.lake.place import LakePlace
 from ingest.store.lake.schema import BATCH, DAY, MANIFEST, RUNS
 from ingest.store.lake.uploads import uploaded, write
@@ -74,7 +75,6 @@ def _rewritten(
     affected = {path for path, *_ in found}
     dropped = [file for file in head.files if file.path in affected]
     with TemporaryDirectory() as work, duckdb.connect() as connection:
-        place.register(connection)
         files = [
             _rewrite(place, connection, file, run_ids, columns, Path(work)) for file in dropped
         ]
@@ -90,7 +90,7 @@ def _rewrite(
     columns: Mapping[str, str] | None,
     work: Path,
 ) -> LakeFile | None:
-    source = paths_to_read(place, RUNS, [file])
+    source = intact_copies(place, RUNS, [file], work)
     read = f"FROM read_parquet({sql.literal(source)}, hive_partitioning = false)"
     chosen = "run_id IN (SELECT unnest($1::VARCHAR[]))"
     if columns is None:

@@ -60,6 +60,22 @@ def test_a_wrong_clock_deletes_nothing(
     assert (result.code, result.err) == (1, error)
 
 
+def test_a_compaction_copies_no_damaged_rows(command: Command, own_lake: str) -> None:
+    for table, advice in (("sources", "run `ingest check --repair`"), ("runs", "restore it")):
+        file = files(own_lake, table)[0]
+        content = file.read_bytes()
+        damaged = bytearray(content)
+        damaged[len(content) // 2] ^= 1
+        file.write_bytes(damaged)
+        error = command("compact", "--store", own_lake).err
+        name = file.relative_to(own_lake.removeprefix("file://"))
+        assert error == f"error: {own_lake}: {name} has changed since it was written; {advice}\n"
+        if table == "runs":
+            assert command("check", "--repair", "--store", own_lake).err == error
+        file.write_bytes(content)
+    assert command("compact", "--store", own_lake).code == 0
+
+
 def test_rows_of_a_run_keep_their_order(own_lake: str) -> None:
     query = "SELECT run_id, event_id FROM events WHERE run_id = $1"
     run_id = Lake(own_lake).find(DEVICE)

@@ -11,6 +11,7 @@ import pytest
 import s3fs
 
 import ingest
+from ingest.errors import ObjectError
 from ingest.formats import io
 from ingest.inputs.objects import OPTIONS
 from tests.builders.events import kernel, op
@@ -116,33 +117,56 @@ def test_an_object_is_read_once(
     assert stored == [(hashlib.sha256(large_object).hexdigest(),)]
 
 
-@pytest.mark.parametrize("number", [1, 2])
-@pytest.mark.parametrize(
-    "problem", ["it changed while it was read; add it again", "cannot be read"]
-)
+CHANGED = "it changed while it was read; add it again"
+DENIED = "cannot be read: access denied"
+
+
+def fail_at(number: int, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a fetch of the object at `LARGE` fail, or change the object after it."""
+
+    def fail(content: bytes, fetch: int) -> bytes:
+        if fetch == number and problem == DENIED:
+            raise PermissionError("access denied")
+        if fetch == number:
+            s3fs.S3FileSystem().pipe_file(LARGE, b"{}")
+        return content
+
+    fetch_through(fail, monkeypatch)
+
+
+@pytest.mark.parametrize(("number", "is_size_known"), [(1, False), (2, False), (4, True)])
+@pytest.mark.parametrize("problem", [CHANGED, DENIED])
 def test_an_object_that_cannot_be_read_to_its_end_is_an_error(
     command: Command,
     large_object: bytes,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
+    is_size_known: bool,
     problem: str,
 ) -> None:
     """It is not taken for a truncated file, whose intact events are kept."""
-    other = large_object.replace(b"a", b"b")
-
-    def fail(content: bytes, fetch: int) -> bytes:
-        if fetch == number and problem == "cannot be read":
-            raise PermissionError("the credentials have expired")
-        if fetch == number:
-            s3fs.S3FileSystem().pipe_file(LARGE, other)
-        return content
-
-    fetch_through(fail, monkeypatch)
+    if is_size_known:  # then the first two fetches are for the checksum
+        other = tmp_path / "other.json"
+        other.write_bytes(large_object.replace(b"aaa", b"bbb"))
+        command("add", other, store=tmp_path / "store")
+    fail_at(number, problem, monkeypatch)
     result = command("add", LARGE, store=tmp_path / "store")
-    assert (result.code, result.err.count("\n")) == (1, 1)
-    assert result.err.startswith(f"error: {LARGE}: {problem}")
-    assert ingest.Store(tmp_path / "store").run_ids() == []
+    assert (result.code, result.err) == (1, f"error: {LARGE}: {problem}\n")
+    assert len(ingest.Store(tmp_path / "store").run_ids()) == is_size_known
+
+
+def test_a_run_stays_if_its_object_cannot_be_read_again(
+    command: Command, large_object: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("add", LARGE, store=tmp_path / "store")
+    store = ingest.Store(tmp_path / "store")
+    [run_id] = store.run_ids()
+    before = all_rows(tmp_path / "store")
+    fail_at(4, DENIED, monkeypatch)
+    with pytest.raises(ObjectError, match=DENIED):
+        store.rebuild(run_id)
+    assert all_rows(tmp_path / "store") == before
 
 
 def test_equal_objects_are_one_file_of_a_run(

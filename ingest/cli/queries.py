@@ -9,6 +9,7 @@ from ingest.cli.terminal import (
     ClusterOption,
     StoreOption,
     open_store,
+    progress_of,
     results,
     say_error,
     table,
@@ -96,9 +97,10 @@ def sql(
     connection = connect(opened)
     failed = 0
     if each is not None:
-        for error in collect_each(connection, opened, each, cluster):
-            say_error(error)
-            failed += 1
+        with progress_of("runs") as advance:
+            for error in collect_each(connection, opened, each, cluster, advance):
+                say_error(error)
+                failed += 1
     statement = (reduce or "FROM each") if query is None else query
     write_query(connection, statement, output_format=output_format.value)
     if failed:

@@ -1,7 +1,7 @@
 """One query for each run of a store, by this process or by the workers of a cluster."""
 
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache, partial
 
 import duckdb
@@ -18,12 +18,17 @@ TABLE = "each"
 
 
 def collect_each(
-    connection: duckdb.DuckDBPyConnection, store: Storage, query: str, cluster: str | None = None
+    connection: duckdb.DuckDBPyConnection,
+    store: Storage,
+    query: str,
+    cluster: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[IngestError]:
     """Run a query once for each run, and collect the rows in the new table `each`.
 
     The query sees only that run. `run_id` becomes the first column, unless the query has it. Yield
-    an error for each run for which the query fails. Raise QueryError if it is not a query.
+    an error for each run for which the query fails. `progress` is called with the number of runs
+    that are done, and of all runs. Raise QueryError if it is not a query.
     """
     try:
         relation = connection.sql(query)
@@ -36,7 +41,9 @@ def collect_each(
     left_out = store.faults()
     run_ids = [run_id for run_id in store.run_ids() if run_id not in left_out]
     answer = partial(_answer, place=str(store.path), state=store.state, query=query)
-    for run_id, rows in _answers(run_ids, answer, cluster):
+    for done, (run_id, rows) in enumerate(_answers(run_ids, answer, cluster), 1):
+        if progress:
+            progress(done, len(run_ids))
         if isinstance(rows, IngestError):
             yield rows
             continue

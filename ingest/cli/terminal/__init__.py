@@ -13,6 +13,7 @@ from ingest.cli.terminal.arguments import (
 from ingest.cli.terminal.printing import results, table, warn, write_query
 from ingest.cli.terminal.progress import (
     add_with_progress,
+    progress_of,
     rebuild_with_progress,
     say_error,
     say_warning,
@@ -28,6 +29,7 @@ __all__ = [
     "open_directory",
     "open_lake",
     "open_store",
+    "progress_of",
     "rebuild_with_progress",
     "results",
     "say_error",

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -72,6 +73,24 @@ def rebuild_with_progress(
                 else:
                     print(f"rebuilt {run_id}")
     return failed
+
+
+@contextmanager
+def progress_of(noun: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that shows how many things are done, of how many. Only a terminal shows it.
+
+    `noun` names the things.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(noun), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(noun, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def say_error(error: object) -> None:

@@ -12,6 +12,7 @@ from distributed import Client, LocalCluster
 import ingest
 from ingest.errors import IngestError
 from ingest.store.cluster import cluster_at
+from ingest.store.each import collect_each
 from ingest.store.lake import batch
 from ingest.store.lake.lake import Lake
 from ingest.store.opening import existing
@@ -191,6 +192,16 @@ def test_a_query_for_each_run_and_its_reduction(
         )
         run_ids = existing(store).run_ids()
         assert json.loads(alone.out) == [{"run_id": run_id, "runs": 1} for run_id in run_ids]
+
+
+def test_the_progress_of_a_query_for_each_run(small: ingest.Store) -> None:
+    seen: list[tuple[int, int]] = []
+    errors = collect_each(
+        ingest.connect(small.path), small, EACH, progress=lambda *numbers: seen.append(numbers)
+    )
+    assert list(errors) == []
+    runs = len(small.run_ids())
+    assert seen == [(done, runs) for done in range(1, runs + 1)]
 
 
 def test_a_query_that_fails_for_a_run_is_listed(command: Command, small: ingest.Store) -> None:

@@ -48,12 +48,12 @@ def input_path(text: str | Path) -> Path:
 
 
 def is_object(path: Path) -> bool:
-    """Return whether a path is that of an object or a prefix."""
+    """Return whether a path names an object or a prefix on object storage."""
     return not isinstance(path, Path)
 
 
 def sha256_of_object(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of an object. What was read of it is not read again.
+    """Return the hexadecimal SHA-256 of an object. Bytes that were read are not read again.
 
     Raise ObjectError if it could not be read, also earlier, or has changed since it was first read.
     """

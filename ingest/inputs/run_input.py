@@ -92,7 +92,7 @@ class RunInput:
         return sum(source.bytes or 0 for source in self.sources)
 
     def read_checksums(self) -> None:
-        """Read the checksums of objects. What was read of an object is not read again.
+        """Read the checksums of objects. Bytes that were read are not read again.
 
         Raise ObjectError if one could not be read, also earlier, or has changed.
         """

@@ -66,7 +66,7 @@ class SingleRead:
     def _fetch(
         self, fetch: Callable[[int, int], bytes], first_end: int, start: int, end: int
     ) -> bytes:
-        """Return the bytes from `start` to at least `end`. fsspec keeps what is beyond.
+        """Return the bytes from `start` to `end`, or more, which fsspec keeps for later reads.
 
         The first block ends at `first_end`.
         """

@@ -27,8 +27,8 @@ def collect_each(
     """Run a query once for each run, and collect the rows in the new table `each`.
 
     The query sees only that run. `run_id` becomes the first column, unless the query has it. Yield
-    an error for each run for which the query fails. `progress` is called with the number of runs
-    that are done, and of all runs. Raise QueryError if it is not a query.
+    an error for each run for which the query fails. `progress` is called with the number of
+    finished runs and the number of all runs. Raise QueryError if it is not a query.
     """
     try:
         relation = connection.sql(query)

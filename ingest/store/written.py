@@ -34,7 +34,7 @@ class Read:
         return content_digest(self.checksums)
 
     def forget(self) -> None:
-        """Delete what was written, because a store has it or will not get it."""
+        """Delete the files that were written, because nobody needs them any more."""
 
 
 @dataclass(frozen=True)

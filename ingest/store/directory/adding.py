@@ -43,8 +43,9 @@ def add(
     options = options.without_secrets()
     with writing(store.path) as work, store.catalog_file.written_beside():
         run = read_run_input(path, formats, captures)
-        known = Known(run_ids.by_digits(store.now().runs), sizes)
-        if known.may_have(run) and (existing := _with_content(store.path, run, store.now())):
+        listing = store.now()
+        known = Known(run_ids.by_digits(listing.runs), sizes)
+        if known.may_have(run) and (existing := _with_content(store.path, run, listing)):
             return Added(existing, False, time.perf_counter() - began, [])
         run_id, is_new = _put(store, write(run, options, work, threads, progress), work)
     return Added(run_id, is_new, time.perf_counter() - began, run.sources if is_new else [])

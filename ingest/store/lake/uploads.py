@@ -29,7 +29,7 @@ def write(
 
 
 def uploaded(place: LakePlace, table: str, file: Path, path: str) -> LakeFile:
-    """Upload a local file with rows to a path in a table, to which its digest is added."""
+    """Upload a local file with rows to a table. Its digest and suffix are added to `path`."""
     size, sha256 = size_and_sha256(file)
     path = f"{path}-{sha256[:DIGITS]}{SUFFIX}"
     with duckdb.connect() as connection:

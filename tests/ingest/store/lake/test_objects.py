@@ -48,10 +48,7 @@ def large_object(empty_s3: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
 
 
 def fetch_through(change: Callable[[bytes, int], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Call a function with what is fetched of the object at `LARGE`, and the number of the fetch.
-
-    Return its result to the reader.
-    """
+    """Replace each answer for the object at `LARGE` by `change(answer, number of the request)`."""
     fetch, numbers = s3fs.core._fetch_range, count(1)
 
     def fetch_range(*arguments: object, **named: object) -> bytes:

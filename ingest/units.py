@@ -117,6 +117,20 @@ def operations(count: float | None) -> str:
     return f"{three_digits(count / PREFIXES[prefix])} {prefix}FLO"
 
 
+def operation_rate(tflop_per_s: float | None) -> str:
+    """Format a rate in 10¹² floating-point operations per second: 15.5 GFLOPS."""
+    if not _is_known(tflop_per_s):
+        return UNKNOWN
+    return f"{operations(tflop_per_s * 1e12)}PS"
+
+
+def bandwidth(tb_per_s: float | None) -> str:
+    """Format a rate in 10¹² bytes per second: 3.35 TB/s, 937 GB/s."""
+    if not _is_known(tb_per_s):
+        return UNKNOWN
+    return f"{three_digits(tb_per_s)} TB/s" if tb_per_s >= 1 else rate(tb_per_s * 1e3)
+
+
 def mean_count(value: float | None) -> str:
     """Format a count, or a mean of counts: 132,104, 7.5, 0.17."""
     if not _is_known(value):
@@ -126,13 +140,20 @@ def mean_count(value: float | None) -> str:
 
 
 def amount(value: float | None, unit: str) -> str:
-    """Format a metric in its unit: `ns`, `bytes` or `count`. A time of zero has no unit."""
+    """Format a metric in its unit: `ns`, `bytes`, `count`, `percent` or `TFLO/s`.
+
+    A time of zero has no unit.
+    """
     if not _is_known(value):
         return UNKNOWN
     if unit == "ns":
         return duration(value) if value else "0"
     if unit == "bytes":
         return size(round(value))
+    if unit == "percent":
+        return percent(value)
+    if unit == "TFLO/s":
+        return operation_rate(value)
     return f"{value:,.1f}".removesuffix(".0")
 
 

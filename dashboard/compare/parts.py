@@ -6,9 +6,9 @@ import streamlit as st
 from dashboard.compare import medians, sections
 from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import colours, formatting, tables
+from dashboard.drawing.tables import WRITTEN
 from dashboard.widgets import menu
 
-WRITTEN = {"ns": formatting.duration, "bytes": formatting.size, "count": formatting.mean_count}
 SIDES = {"base": "from", "other": "to"}
 
 

@@ -88,6 +88,13 @@ def size_axis(most: float) -> tuple[float, str]:
     return units.SIZES[unit], "bytes" if unit == "B" else unit
 
 
+def operations_axis(most: float) -> tuple[float, str]:
+    """Return the divisor and unit of an axis for rates up to the largest, in TFLOP/s."""
+    units_by_size = {"PFLOPS": 1e3, "TFLOPS": 1.0, "GFLOPS": 1e-3}
+    unit = next((unit for unit, size in units_by_size.items() if most >= size), "MFLOPS")
+    return units_by_size.get(unit, 1e-6), unit
+
+
 def tooltips(*fields: str | tuple[str, str]) -> list[alt.Tooltip]:
     """Return the fields of a tooltip. In a pair, the second item is the title.
 

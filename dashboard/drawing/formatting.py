@@ -23,6 +23,7 @@ WORD_JOINER = "\u2060"  # invisible, without width
 percent, count, counted, times = units.percent, units.count, units.counted, units.times
 percent_change = units.percent_change
 rate, operations = units.rate, units.operations
+operation_rate, bandwidth = units.operation_rate, units.bandwidth
 mean_count, three_digits, address = units.mean_count, units.three_digits, units.address
 position, moment, difference = units.position, units.moment, units.difference
 clipped, middle_out = units.clipped, units.middle_out

@@ -23,6 +23,8 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
     "bytes/s": formatting.size_per_second,
     "FLO": formatting.operations,
     "FLO/s": formatting.operations_per_second,
+    "TFLO/s": formatting.operation_rate,
+    "TB/s": formatting.bandwidth,
 }
 NAMES = {"name", "op", "kernel", "before_kernel", "after_kernel", "host_op", "host_frame", "module"}
 MAX_CELL_LENGTH = 4_000  # maximum characters of a cell on the page; downloads have the full text

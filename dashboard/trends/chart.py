@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.drawing import charts, colours, component, formatting
+from dashboard.drawing import charts, colours, component, formatting, tables
 from dashboard.trends import scales
 
 HERE = Path(__file__).parent
@@ -20,7 +20,14 @@ CHANGE = (
     "itself is nearer to the later median, and the run before it nearer to the earlier one. This "
     "takes at least three earlier runs and one later run."
 )
-LABELS = {"wall": "wall time", "idle": "idle time", "peak": "peak memory"}
+LABELS = {
+    "wall": "wall time",
+    "idle": "idle time",
+    "peak": "peak memory",
+    "mfu": "model FLOP utilisation",
+    "bandwidth": "memory bandwidth used",
+    "flop_rate": "operations per second",
+}
 
 
 @dataclass(frozen=True)
@@ -49,9 +56,7 @@ def formatted(value: float | None, unit: str) -> str:
     """Return a metric as text with its unit."""
     if value is None or formatting.missing(value):
         return formatting.NONE
-    if unit == "ns":
-        return formatting.duration(value)
-    return formatting.size(value) if unit == "bytes" else formatting.three_digits(value)
+    return formatting.three_digits(value) if unit == "count" else tables.WRITTEN[unit](value)
 
 
 def change(percent: float | None) -> str:

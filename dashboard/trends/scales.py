@@ -93,6 +93,10 @@ def _shown_unit(value: float, unit: str) -> tuple[float, str]:
     """Return the divisor and the unit in which a value is shown."""
     if unit == "ns":
         return charts.duration_axis(value)
+    if unit == "percent":
+        return 1.0, "%"
+    if unit == "TFLO/s":
+        return charts.operations_axis(value)
     return charts.size_axis(value) if unit == "bytes" else (1.0, "")
 
 

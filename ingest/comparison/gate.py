@@ -10,10 +10,12 @@ from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.units import SIZES, TIMES, amount
 
 FORM = re.compile(r"\s*([a-z_]+)\s*([<>])\s*([+-]?)(\d+(?:\.\d+)?)\s*(%|[A-Za-zµ]*)\s*")
-UNITS = {
+UNITS: Mapping[str, Mapping[str, Fraction | int]] = {
     "ns": {"ns": 1, "us": TIMES["µs"], **TIMES},
     "bytes": SIZES,
     "count": {"": 1},
+    "percent": {"%": 1},
+    "TFLO/s": {"GFLOPS": Fraction(1, 1000), "TFLOPS": 1, "PFLOPS": 1000},
 }
 # Earlier names of metrics, which are still accepted.
 RENAMED = {"generated": "compiled_code", "bubble": "idle"}
@@ -25,7 +27,7 @@ class Condition:
     """The condition that a quantity is above or below a bound.
 
     `quantity` is `value` (the metric of OTHER), `change` or `percent` (its change, absolute or
-    relative). `bound` is in the metric's unit (ns, bytes, count) or in percent.
+    relative). `bound` is in the metric's unit (ns, bytes, count, percent, TFLO/s) or in percent.
     """
 
     text: str
@@ -54,8 +56,8 @@ def parse(text: str, metrics: Iterable[Metric]) -> Condition:
     """Parse a condition: a metric, `>` or `<`, and a bound.
 
     `+5%` and `-5%` bound the change in percent, `+2ms` and `-2ms` bound the change, and `10ms`
-    bounds the value of OTHER. Units are ns, us, ms, s; B, KiB, MiB, GiB. Counts have no unit, and
-    0 needs none. Raise ValueError if `text` is not a condition on one of `metrics`.
+    bounds the value of OTHER; so does `40%` if the metric is a percentage. Units are ns, us, ms, s;
+    B, KiB, MiB, GiB; GFLOPS, TFLOPS, PFLOPS. Counts have no unit, and 0 needs none. Raise ValueError if `text` is not a condition on one of `metrics`.
     """
     units = {metric.name: metric.unit for metric in metrics}
     if not (match := FORM.fullmatch(text)):
@@ -66,7 +68,8 @@ def parse(text: str, metrics: Iterable[Metric]) -> Condition:
     name = RENAMED_CAUSE.sub("idle_", RENAMED.get(name, name))
     if name not in units:
         raise ValueError(f"{text}: no metric {name}; the metrics are {', '.join(units)}")
-    if unit == "%":
+    scale: Fraction | int
+    if unit == "%" and (sign or units[name] != "percent"):
         if not sign:
             raise ValueError(f"{text}: a percentage needs a sign, as in +{number}%")
         quantity, scale = "percent", 1
@@ -77,8 +80,8 @@ def parse(text: str, metrics: Iterable[Metric]) -> Condition:
     return Condition(text, name, relation == ">", quantity, bound, bound_text)
 
 
-def _scale(text: str, unit: str, number: str, kind: str) -> int:
-    known: Mapping[str, int] = UNITS[kind]
+def _scale(text: str, unit: str, number: str, kind: str) -> Fraction | int:
+    known = UNITS[kind]
     if unit in known:
         return known[unit]
     if not unit and not float(number):
@@ -88,6 +91,8 @@ def _scale(text: str, unit: str, number: str, kind: str) -> int:
         "ns": f"a time in {names}",
         "bytes": f"an amount of memory in {names}",
         "count": "a number without a unit",
+        "percent": "a percentage",
+        "TFLO/s": f"a rate in {names}",
     }
     raise ValueError(f"{text}: the bound must be {form[kind]}")
 

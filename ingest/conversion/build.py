@@ -15,12 +15,18 @@ from ingest.conversion.critical_path import find_paths
 from ingest.conversion.nest import nest
 from ingest.conversion.replay import replay
 from ingest.conversion.statements import Statements
+from ingest.conversion.work import compute_work
 
 PythonStep = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], None]
 
 # Steps in Python, by their name after `Filled by:` in the header of a SQL file. The arguments are
 # the relations that the step reads and the tables that it fills.
-STEPS: Mapping[str, PythonStep] = {"nest": nest, "replay": replay, "find_paths": find_paths}
+STEPS: Mapping[str, PythonStep] = {
+    "nest": nest,
+    "replay": replay,
+    "find_paths": find_paths,
+    "compute_work": compute_work,
+}
 Texts = dict[tuple[str, str], set[str]]  # texts that occur, by staged table and column
 # Up to this number of staged rows, a run is small: planning takes longer than reading rows, and
 # optimising the order of joins does not pay off.

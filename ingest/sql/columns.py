@@ -14,6 +14,8 @@ SUFFIXES = {
     "bytes_per_s": "bytes/s",
     "_flo": "FLO",
     "flops": "FLO",
+    "tflop_per_s": "TFLO/s",
+    "tb_per_s": "TB/s",
     "flo_per_s": "FLO/s",
 }
 

@@ -27,6 +27,16 @@ TOPICS = (
     ),
     Topic("ranking", "Rankings", "Time by operator and by kernel, on devices and on hosts."),
     Topic(
+        "work",
+        "Work",
+        "Floating-point operations and bytes of operators, and how much of them is known.",
+    ),
+    Topic(
+        "limits",
+        "Limits of devices",
+        "Peaks of devices, and how close operators, kernels and runs come to them.",
+    ),
+    Topic(
         "device",
         "Device activity",
         "Activity and idle time of each device, and the causes of idling.",

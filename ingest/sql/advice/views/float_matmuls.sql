@@ -54,12 +54,7 @@ calls AS (
         max(inside_ns) AS longest_ns
     FROM matmuls
     GROUP BY run_id, device_id, rank, device, op, event_id
-    -- Leave out calls with a kernel that uses tensor cores or AMD's matrix instructions, which the
-    -- kernels of cuBLAS, cuDNN, CUTLASS and Tensile have in their names.
-    HAVING NOT bool_or(regexp_matches(kernel, concat(
-        '(?i)tf32|xf32|tensor_?op|[fh]p?16|[sh]884|1688|16816|',
-        'wgmma|wmma|mfma|xdlops|hgemm|hmma|qmma|^Cijk_.*_MI\d+x'
-    )))
+    HAVING NOT bool_or(uses_matrix_cores(kernel))
 )
 
 SELECT

@@ -21,6 +21,7 @@
 -- op                 name of the innermost cpu_op around the launch, which may be a wrapper
 -- top_op_id
 -- top_op             name of the outermost cpu_op around the launch that is not a wrapper
+-- work_op_id         the operator around the launch that counts its work (`op_work.op_id`)
 -- is_graph_launch    whether a graph launch started the activity
 -- graph_id           number of the graph, if recorded
 -- graph_op           of an activity that a graph launch started: name of the innermost cpu_op
@@ -40,17 +41,16 @@
 --                    known. Null if nothing is known
 -- step               innermost step around the launch, or around the start of an activity without a
 --                    launch (`steps.step`)
--- grid               number of thread blocks in x, y and z
--- block, registers, shared_bytes
--- occupancy_percent  estimated share of a multiprocessor's warps that are active; null if not
---                    recorded
+-- grid, block, registers, shared_bytes
+-- occupancy_percent
 -- bytes              bytes moved by a copy or memset
 -- gb_per_s           bandwidth of a copy or memset, in 10⁹ bytes per second: as measured by the
 --                    profiler, or else `bytes` divided by `dur_ns`; null for kernels, and if
 --                    unknown
 WITH launched AS (
     SELECT
-        activity.*,
+        activity.* EXCLUDE (lane),
+        launches.lane,
         launches.launch_id,
         launches.launch_ns,
         launches.launch_dur_ns,
@@ -95,6 +95,7 @@ SELECT
     launched.op,
     launched.top_op_id,
     launched.top_op,
+    CASE WHEN launched.launch_ns <= work.end_ns THEN work.op_id END AS work_op_id,
     coalesce(is_graph_launch(launched.launch_name), FALSE) AS is_graph_launch,
     recorded.graph_id,
     node.op AS graph_op,
@@ -122,5 +123,7 @@ SELECT
 FROM launched
 LEFT JOIN staged_activities AS recorded ON launched.event_id = recorded.event_id
 LEFT JOIN replayed_nodes AS node ON launched.event_id = node.event_id
+ASOF LEFT JOIN op_work_spans AS work
+    ON launched.lane = work.lane AND launched.launch_ns >= work.start_ns
 ASOF LEFT JOIN step_moments('steps') AS moment
     ON launched.source_id = moment.source_id AND launched.host_ns >= moment.from_ns;

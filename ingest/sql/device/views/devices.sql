@@ -2,6 +2,7 @@
 -- One row: a device of a rank, or the host of a rank. If a profiler numbers a device differently
 -- than PyTorch, its kernels and its memory have a row each.
 -- Stored: it has few rows, and computing it reads several tables.
+-- Indexed: Queries over all runs compare work with the limits of devices.
 --
 -- run_id
 -- device_id        the key: rank and number, such as `0:1`. `0:host` stands for the host, and for a

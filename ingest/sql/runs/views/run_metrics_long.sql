@@ -6,7 +6,7 @@
 -- is_slowest  whether the device has the longest wall time of the run
 -- is_slowest_of_rank
 -- metric      name of a column of `run_metrics` without its unit, `idle_` and a cause of idle time,
---             or the name of another part
+--             the name of another part, or from `run_efficiency`: mfu, bandwidth or flop_rate
 -- unit
 -- value       value of the metric; negative for an overlap; null if not known
 -- is_part     whether the metric is one of the parts that add up to metric `wall`
@@ -95,4 +95,26 @@ SELECT
     TRUE AS is_part,
     1 + ordinal AS ordinal
 FROM run_parts
-WHERE is_idle IS NOT NULL;
+WHERE is_idle IS NOT NULL
+UNION ALL
+SELECT
+    run_id,
+    efficiency.rank,
+    device,
+    is_slowest,
+    is_slowest_of_rank,
+    row.metric,
+    row.unit,
+    row.value,
+    FALSE AS is_part,
+    row.ordinal
+FROM (
+    SELECT
+        *,
+        unnest([
+            { 'metric': 'mfu', 'unit': 'percent', 'value': mfu_percent, 'ordinal': 1001 },
+            { 'metric': 'bandwidth', 'unit': 'percent', 'value': bandwidth_percent, 'ordinal': 1002 },
+            { 'metric': 'flop_rate', 'unit': 'TFLO/s', 'value': tflop_per_s, 'ordinal': 1003 }
+        ]) AS row
+    FROM run_efficiency
+) AS efficiency;

@@ -1,0 +1,92 @@
+-- How close operators, kernels and modules come to the limits of their device in a range of steps:
+-- `efficiency_of_steps(run, from_step, to_step)`. Both bounds are included. A null bound leaves the
+-- range open on that side; if both are null, it covers all measured steps. A null run stands for
+-- all runs.
+-- One row: a name on a device at one level. Only operators with known work count.
+--
+-- run_id, rank, device_id
+-- level              op (an operator with the same shapes and type), kernel (operators by the longest
+--                    kernel that they launch) or module (by the innermost nn.Module around them)
+-- name               name of the operator, kernel or module; null outside of modules
+-- input_dims         at level op
+-- dtype              type in which the operators compute; null if there are several
+-- kind               kind of work (`work_formulas.kind`); null if there are several
+-- calls
+-- work_ns            sum of `op_efficiency.work_ns`, ns
+-- flops              sum of the floating-point operations
+-- bytes              sum of the bytes
+-- tflop_per_s, tb_per_s, intensity, peak_percent, bandwidth_percent, bound
+-- saved_ns           time that reaching the roofline would save, ns
+-- saved_80_ns        time that reaching 80 % of the roofline would save, ns
+-- percent            share of the time of all operators with known work, percent
+-- warning            above_peak: the calls together are faster than the peak allows
+CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
+    WITH
+    levels AS (
+        SELECT
+            *,
+            unnest([
+                { 'level': 'op', 'name': op, 'input_dims': input_dims },
+                { 'level': 'kernel', 'name': kernel, 'input_dims': NULL },
+                { 'level': 'module', 'name': module, 'input_dims': NULL }
+            ]) AS of_level
+        FROM op_efficiency
+        WHERE is_asked(run_id, step, run, from_step, to_step)
+    ),
+
+    sums AS (
+        SELECT
+            run_id,
+            levels.rank,
+            device_id,
+            of_level.level,
+            of_level.name,
+            of_level.input_dims,
+            if(of_level.level = 'op', dtype, NULL) AS op_dtype,
+            if(count(DISTINCT dtype) = 1, any_value(dtype), NULL) AS dtype,
+            if(count(DISTINCT kind) = 1, any_value(kind), NULL) AS kind,
+            count(*) AS calls,
+            sum(work_ns)::BIGINT AS work_ns,
+            sum(launch_ns)::BIGINT AS launch_ns,
+            sum(flops)::DOUBLE AS flops,
+            sum(bytes)::DOUBLE AS bytes,
+            sum(work_ns) FILTER (WHERE flops IS NOT NULL)::BIGINT AS flops_ns,
+            sum(work_ns) FILTER (WHERE bytes IS NOT NULL)::BIGINT AS bytes_ns,
+            sum(compute_ns) AS compute_ns,
+            sum(work_ns) FILTER (WHERE compute_ns IS NOT NULL)::BIGINT AS computed_ns,
+            sum(memory_ns) AS memory_ns,
+            sum(work_ns) FILTER (WHERE memory_ns IS NOT NULL)::BIGINT AS moved_ns,
+            sum(least_ns) AS least_ns,
+            sum(work_ns) FILTER (WHERE least_ns IS NOT NULL)::BIGINT AS limited_ns,
+            sum(saved_ns) AS saved_ns,
+            sum(saved_80_ns) AS saved_80_ns
+        FROM levels
+        WHERE of_level.level <> 'kernel' OR kernel IS NOT NULL
+        GROUP BY ALL
+    )
+
+    SELECT
+        run_id,
+        sums.rank,
+        device_id,
+        sums.level,
+        name,
+        input_dims,
+        dtype,
+        kind,
+        calls,
+        work_ns,
+        flops,
+        bytes,
+        flops / nullif(flops_ns, 0) / 1e3 AS tflop_per_s,
+        bytes / nullif(bytes_ns, 0) / 1e3 AS tb_per_s,
+        flops / nullif(bytes, 0) AS intensity,
+        100 * compute_ns / nullif(computed_ns, 0) AS peak_percent,
+        100 * memory_ns / nullif(moved_ns, 0) AS bandwidth_percent,
+        if(least_ns IS NULL, NULL, bound_by(compute_ns, memory_ns, limited_ns, launch_ns)) AS bound,
+        saved_ns,
+        saved_80_ns,
+        100 * work_ns / nullif(sum(work_ns) OVER of_level, 0) AS percent,
+        if(least_ns > limited_ns, 'above_peak', NULL) AS warning
+    FROM sums
+    WINDOW of_level AS (PARTITION BY run_id, device_id, sums.level);

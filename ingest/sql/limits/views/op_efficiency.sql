@@ -1,0 +1,140 @@
+-- How close each call of an operator comes to the limits of its device, in the measured steps.
+-- `compute_ns`, `memory_ns`, `least_ns` and the times can be added up over calls.
+-- One row: a call of an operator with known work, on the device of its kernels; in a run without a
+-- device, on its host.
+-- Start here: How close do operators come to the limits of the device?
+--
+-- run_id, rank, device_id
+-- op_id              the operator (`ops.event_id`)
+-- op                 its name
+-- step               step of its first kernel (`steps.step`)
+-- is_median
+-- module             innermost nn.Module around it
+-- kind               kind of work (`work_formulas.kind`)
+-- dtype              type in which it computes
+-- precision          the peak that limits it (`device_peaks.precision`)
+-- input_dims
+-- flops              floating-point operations; null if unknown
+-- bytes              bytes read and written; of a generated kernel, at most; null if unknown
+-- kernels            number of kernels, copies and memsets that it launched; null on a host
+-- kernel             the longest of them
+-- work_ns            sum of their durations; on a host, duration of the operator, ns
+-- launch_ns          time of the calls that launched them, ns
+-- tflop_per_s, tb_per_s, intensity
+-- compute_ns         time that its operations take at the peak, ns; null if unknown
+-- memory_ns          time that its bytes take at the memory bandwidth, ns; null if unknown, and for
+--                    copies from or to another device or the host
+-- least_ns           the longer one of these, ns: the roofline; null if unknown
+-- peak_percent, bandwidth_percent, bound
+-- saved_ns           time that reaching the roofline would save, ns
+-- saved_80_ns        time that reaching 80 % of the roofline would save, ns
+-- warning            above_peak: it is faster than the peak allows, so the work or the peak is
+--                    wrong. Inputs may come from a cache, and a generated kernel may use a part of
+--                    its arguments
+WITH
+timed AS (
+    SELECT
+        kernels.run_id,
+        kernels.rank,
+        kernels.device_id,
+        kernels.work_op_id AS op_id,
+        min(measured.step) AS step,
+        bool_or(measured.is_median) AS is_median,
+        count(*) AS kernels,
+        arg_max(kernels.name, kernels.dur_ns) AS kernel,
+        sum(kernels.dur_ns)::BIGINT AS work_ns,
+        sum(kernels.launch_dur_ns)::BIGINT AS launch_ns,
+        bool_or(uses_matrix_cores(kernels.name)) AS on_matrix_cores,
+        bool_or(kernels.kind = 'memcpy' AND regexp_matches(kernels.name, 'HtoD|DtoH|HtoH|PtoP'))
+            AS leaves_device
+    FROM kernels
+    INNER JOIN measured_kernels AS measured
+        ON kernels.run_id = measured.run_id AND kernels.event_id = measured.event_id
+    WHERE kernels.work_op_id IS NOT NULL
+    GROUP BY kernels.run_id, kernels.rank, kernels.device_id, kernels.work_op_id
+    UNION ALL BY NAME
+    SELECT
+        op.run_id,
+        op.rank,
+        measured.device_id,
+        op.event_id AS op_id,
+        op.step,
+        is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
+        op.dur_ns AS work_ns,
+        FALSE AS on_matrix_cores,
+        FALSE AS leaves_device
+    FROM measured_windows AS measured
+    INNER JOIN ops AS op ON measured.run_id = op.run_id AND measured.source_id = op.source_id
+    WHERE
+        measured.measure = 'host'
+        AND op.category = 'cpu_op'
+        AND op.start_ns BETWEEN measured.start_ns AND measured.end_ns
+),
+
+worked AS (
+    SELECT
+        timed.* EXCLUDE (on_matrix_cores),
+        work.kind,
+        work.dtype,
+        precision_of(work.dtype, work.kind, timed.on_matrix_cores) AS precision,
+        work.flops,
+        coalesce(work.bytes_read + work.bytes_written, work.bytes_at_most) AS bytes
+    FROM timed
+    INNER JOIN op_work AS work ON timed.run_id = work.run_id AND timed.op_id = work.op_id
+),
+
+limited AS (
+    SELECT
+        worked.*,
+        worked.flops / peaks.tflop_per_s / 1e3 AS compute_ns,
+        if(worked.leaves_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS memory_ns,
+        -- Without its bytes, only a product has a known limit.
+        if(is_product(worked.kind) OR memory_ns IS NOT NULL, greatest(compute_ns, memory_ns), NULL)
+            AS least_ns
+    FROM worked
+    LEFT JOIN device_peaks AS peaks
+        ON
+            worked.run_id = peaks.run_id
+            AND worked.device_id = peaks.device_id
+            AND worked.precision = peaks.precision
+    LEFT JOIN device_limits AS limits
+        ON worked.run_id = limits.run_id AND worked.device_id = limits.device_id
+)
+
+SELECT
+    limited.run_id,
+    limited.rank,
+    limited.device_id,
+    limited.op_id,
+    op.name AS op,
+    limited.step,
+    limited.is_median,
+    op.module,
+    limited.kind,
+    limited.dtype,
+    limited.precision,
+    op.input_dims,
+    limited.flops,
+    limited.bytes,
+    limited.flops / nullif(limited.bytes, 0) AS intensity,
+    limited.kernels,
+    limited.kernel,
+    limited.work_ns,
+    limited.launch_ns,
+    limited.flops / nullif(limited.work_ns, 0) / 1e3 AS tflop_per_s,
+    limited.bytes / nullif(limited.work_ns, 0) / 1e3 AS tb_per_s,
+    limited.compute_ns,
+    limited.memory_ns,
+    limited.least_ns,
+    100 * limited.compute_ns / nullif(limited.work_ns, 0) AS peak_percent,
+    100 * limited.memory_ns / nullif(limited.work_ns, 0) AS bandwidth_percent,
+    if(
+        limited.least_ns IS NULL,
+        NULL,
+        bound_by(limited.compute_ns, limited.memory_ns, limited.work_ns, limited.launch_ns)
+    ) AS bound,
+    greatest(limited.work_ns - limited.least_ns, 0) AS saved_ns,
+    greatest(limited.work_ns - limited.least_ns / 0.8, 0) AS saved_80_ns,
+    if(limited.least_ns > limited.work_ns, 'above_peak', NULL) AS warning
+FROM limited
+INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id;

@@ -1,0 +1,62 @@
+-- How close the median step of each run comes to the limits of its device.
+-- One row: a device of a rank of a run; in a run without a device, the rank's host.
+-- Start here: How close is each run to the limits of its device?
+--
+-- run_id, rank, device_id, device, is_slowest, is_slowest_of_rank
+-- wall_ns            wall time of the median step, ns
+-- flops              floating-point operations of the step, of operators whose work is known
+-- tflop_per_s        `flops` by wall time, 10¹² operations per second
+-- bytes              bytes that these operators read and write
+-- tb_per_s           `bytes` by wall time, 10¹² bytes per second
+-- mfu_percent        model FLOP utilisation: the time that products, convolutions and attention take
+--                    at the peaks of their types, as a share of the wall time, percent; null if a
+--                    peak is unknown
+-- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
+-- known_percent      share of the device time, without communication, of operators whose
+--                    floating-point operations are known, percent
+-- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work),
+--                    no_products, or no_peak
+WITH
+work AS (
+    SELECT
+        work.run_id,
+        work.device_id,
+        sum(work.flops) AS flops,
+        sum(work.bytes) AS bytes,
+        sum(work.flops / peaks.tflop_per_s / 1e3) FILTER (WHERE work.is_product) AS product_ns,
+        bool_or(work.flops > 0 AND peaks.tflop_per_s IS NULL) FILTER (WHERE work.is_product)
+            AS lacks_peak,
+        100 * sum(work.flops_ns) / nullif(sum(work.device_ns), 0) AS known_percent
+    FROM run_work AS work
+    LEFT JOIN device_peaks AS peaks
+        ON
+            work.run_id = peaks.run_id
+            AND work.device_id = peaks.device_id
+            AND work.precision = peaks.precision
+    GROUP BY work.run_id, work.device_id
+)
+
+SELECT
+    metrics.run_id,
+    metrics.rank,
+    metrics.device_id,
+    metrics.device,
+    metrics.is_slowest,
+    metrics.is_slowest_of_rank,
+    metrics.wall_ns,
+    work.flops,
+    work.flops / nullif(metrics.wall_ns, 0) / 1e3 AS tflop_per_s,
+    work.bytes,
+    work.bytes / nullif(metrics.wall_ns, 0) / 1e3 AS tb_per_s,
+    if(work.lacks_peak, NULL, 100 * work.product_ns / nullif(metrics.wall_ns, 0)) AS mfu_percent,
+    100 * work.bytes / nullif(metrics.wall_ns, 0) / 1e3 / limits.tb_per_s AS bandwidth_percent,
+    work.known_percent,
+    CASE
+        WHEN work.flops IS NULL THEN 'no_work'
+        WHEN work.lacks_peak THEN 'no_peak'
+        WHEN work.product_ns IS NULL THEN 'no_products'
+    END AS unknown_reason
+FROM run_metrics AS metrics
+LEFT JOIN work ON metrics.run_id = work.run_id AND metrics.device_id = work.device_id
+LEFT JOIN device_limits AS limits
+    ON metrics.run_id = limits.run_id AND metrics.device_id = limits.device_id;

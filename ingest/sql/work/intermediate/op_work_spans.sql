@@ -1,0 +1,32 @@
+-- Operators whose work counts: the outermost ones with a formula that yields a number.
+-- One row: a call of such an operator. No two overlap on a lane.
+-- Materialised: several relations read it.
+WITH worked AS (
+    SELECT
+        op.source_id,
+        op.rank,
+        op.event_id AS op_id,
+        op.lane,
+        op.start_ns,
+        op.end_ns,
+        op.event_index,
+        calls.formula,
+        work.* EXCLUDE (input_id)
+    FROM (SELECT input_id, formula, unnest(event_ids) AS event_id FROM work_inputs) AS calls
+    INNER JOIN input_work AS work ON calls.input_id = work.input_id
+    INNER JOIN complete AS op ON calls.event_id = op.event_id
+    WHERE
+        coalesce(work.flops, work.bytes_read, work.bytes_written, work.bytes_at_most) IS NOT NULL
+)
+
+SELECT *
+FROM worked
+QUALIFY
+    coalesce(
+        max(end_ns) OVER (
+            PARTITION BY lane
+            ORDER BY start_ns, end_ns DESC, event_index, op_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) <= start_ns,
+        TRUE
+    );

@@ -1,0 +1,7 @@
+-- `uses_matrix_cores(kernel)`: whether the name of a kernel shows that it uses tensor cores, or the
+-- matrix instructions of AMD. The kernels of cuBLAS, cuDNN, CUTLASS and Tensile have them in their
+-- names.
+CREATE MACRO uses_matrix_cores(kernel) AS regexp_matches(kernel, concat(
+    '(?i)tf32|xf32|tensor_?op|[fh]p?16|[sh]884|1688|16816|',
+    'wgmma|wmma|mfma|xdlops|hgemm|hmma|qmma|^Cijk_.*_MI\d+x'
+));

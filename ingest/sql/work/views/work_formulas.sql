@@ -1,0 +1,18 @@
+-- The formulas of the work of operators, as SQL over the recorded inputs of a call. `n[1]` is the
+-- number of elements of the first argument, `d` are shapes, `b` bytes, `s` bytes of an element, `c`
+-- values and `t` types.
+-- One row: a formula.
+--
+-- kind           product, convolution, attention, norm, softmax, elementwise, optimizer, rotary,
+--                reduction, gather, copy or fused
+-- formula        name of the formula
+-- operators      operators that it holds for; of generated kernels, the beginnings of their names
+-- operand        the argument, from 1, whose type the operator computes in
+-- flops          floating-point operations; a multiplication and an addition are two. Null if what
+--                is recorded does not determine them, and so are the next two
+-- bytes_read     bytes read
+-- bytes_written  bytes written
+-- bytes_at_most  upper bound of all bytes, where reading and writing are not known apart
+-- source         where the formula comes from
+-- assumes        what it assumes or leaves out
+FROM operator_formulas();

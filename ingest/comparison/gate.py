@@ -57,7 +57,8 @@ def parse(text: str, metrics: Iterable[Metric]) -> Condition:
 
     `+5%` and `-5%` bound the change in percent, `+2ms` and `-2ms` bound the change, and `10ms`
     bounds the value of OTHER; so does `40%` if the metric is a percentage. Units are ns, us, ms, s;
-    B, KiB, MiB, GiB; GFLOPS, TFLOPS, PFLOPS. Counts have no unit, and 0 needs none. Raise ValueError if `text` is not a condition on one of `metrics`.
+    B, KiB, MiB, GiB; GFLOPS, TFLOPS, PFLOPS. Counts have no unit, and 0 needs none. Raise
+    ValueError if `text` is not a condition on one of `metrics`.
     """
     units = {metric.name: metric.unit for metric in metrics}
     if not (match := FORM.fullmatch(text)):

@@ -7,6 +7,7 @@ For scripts: `Profiler`, `profile_function`, `MemoryTracker`, and the `--profile
     scripts/     `capture run`: profiles any program, unmodified
     pipelines/   profiles one call of a diffusers pipeline, and builds tiny pipelines
     sweep/       `capture sweep`: compares variants of a pipeline or a function
+    calibration/ `capture calibrate`: measures what the devices of this machine reach
     recording/   the profiler
     output/      the run directory and its `run.json`
 """

@@ -38,6 +38,35 @@ def device_name(device: torch.device) -> str:
     return device.type
 
 
+def identity(device: torch.device) -> dict[str, Any]:
+    """Return what distinguishes devices of different models, with None for what does not apply.
+
+    device_type      `cpu`, `cuda`, ...
+    device           index of the device; None for a CPU
+    name             see `device_name`
+    multiprocessors  number of multiprocessors of a CUDA or ROCm device
+    memory_bytes     memory of a CUDA or ROCm device, bytes
+    threads          number of threads that torch computes with on a CPU
+    """
+    import torch
+
+    found: dict[str, Any] = {
+        "device_type": device.type,
+        "device": None if device.type == "cpu" else device.index,
+        "name": device_name(device),
+        "multiprocessors": None,
+        "memory_bytes": None,
+        "threads": torch.get_num_threads() if device.type == "cpu" else None,
+    }
+    if device.type == "cuda":
+        index = torch.cuda.current_device() if device.index is None else device.index
+        properties = torch.cuda.get_device_properties(index)
+        found["device"] = index
+        found["multiprocessors"] = properties.multi_processor_count
+        found["memory_bytes"] = properties.total_memory
+    return found
+
+
 def driver(device: torch.device) -> str | None:
     """Return the driver of `device`, e.g. `CUDA 12.8, driver for 13.0`, or None."""
     import torch

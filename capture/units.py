@@ -1,4 +1,4 @@
-"""Times, sizes and counts as text."""
+"""Times, sizes, rates and counts as text."""
 
 
 def duration(ns: float) -> str:
@@ -11,6 +11,14 @@ def size(count: float) -> str:
     if count >= 1 << 30:
         return f"{count / 2**30:,.1f} GiB"
     return f"{count / 2**20:,.1f} MiB" if count >= 1 << 20 else f"{count / 2**10:,.0f} KiB"
+
+
+def rate(per_s: float, unit: str) -> str:
+    """Return a number per second with its unit, such as `B/s`, as text: `1.5 GB/s`."""
+    for prefix, factor in (("P", 1e15), ("T", 1e12), ("G", 1e9)):
+        if per_s >= factor:
+            return f"{per_s / factor:.1f} {prefix}{unit}"
+    return f"{per_s / 1e6:.1f} M{unit}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+from capture.calibration.command import calibrate
 from capture.cli.options import parser
 from capture.errors import CaptureError, say, warn_on_stderr
 from capture.pipelines.command import compile_of, profile_pipeline
@@ -45,6 +46,8 @@ def run(argv: list[str]) -> None:
     try:
         if args.command == "compare":
             compare(args, argv[1:])
+        elif args.command == "calibrate":
+            calibrate(args)
         elif args.command == "sweep":
             sweep(args, others, parser().parse_args)
         elif args.command == "function":

@@ -20,6 +20,10 @@ SWEEP = (
     "Time, check and profile variants of a pipeline or a function, and print a table of them. "
     "Each variant runs in separate processes."
 )
+CALIBRATE = (
+    "Measure what the devices of this machine reach, in about a minute: matrix products, a copy "
+    "and launches. Runs in this directory carry the results."
+)
 SCRIPT = """Profile any program: capture run [options] -- script.py arguments...
 
 Recording begins with the first call of a torch.nn.Module or the first compilation, so the trace
@@ -66,6 +70,7 @@ def parser() -> ArgumentParser:
     add_profiler(script)
     _add_sweep(commands.add_parser("sweep", help=SWEEP, description=SWEEP, allow_abbrev=False))
     _add_function(commands.add_parser("function"))
+    _add_calibrate(commands.add_parser("calibrate", help=CALIBRATE, description=CALIBRATE))
     both = commands.add_parser("compare", help=COMPARE, description=COMPARE)
     kinds = both.add_subparsers(dest="kind", metavar="PIPELINE", required=True)
     for kind, meaning in PIPELINES.items():
@@ -135,6 +140,21 @@ def _add_sweep(command: ArgumentParser) -> None:
         help="Store for the runs (default: a store in the directory of the sweep).",
     )
     command.add_argument("--tag", metavar="TAG", help="Tag the runs with sweep=TAG.")
+
+
+def _add_calibrate(command: ArgumentParser) -> None:
+    """Add the options of a calibration."""
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="Directory for calibration.json (default: the directory for runs).",
+    )
+    command.add_argument(
+        "--device",
+        choices=("cuda", "cpu"),
+        help="What to measure (default: one CUDA device of each model, else the CPU).",
+    )
 
 
 def _add_function(command: ArgumentParser) -> None:

@@ -18,6 +18,7 @@ from capture.sigterm import writing
 
 VARIABLES = ("TRACEHOUSE_PROFILE_DIR", "CACHE_DIT_TORCH_PROFILER_DIR")
 DEFAULT_DIRECTORY = "profiles"
+CALIBRATION = "calibration.json"  # of `capture calibrate`, in a run directory or around it
 
 
 @contextmanager
@@ -37,8 +38,13 @@ def provisional(directory: Path) -> Iterator[None]:
 
 
 def check_empty(directory: Path) -> None:
-    """Raise CaptureError if `directory` is not empty or is not a directory."""
-    if directory.exists() and make(directory):
+    """Raise CaptureError if `directory` is not empty or is not a directory.
+
+    A calibration may be there, because the run carries it.
+    """
+    if not directory.exists() or not make(directory):
+        return
+    if any(entry.name != CALIBRATION for entry in directory.iterdir()):
         raise CaptureError(f"{directory} is not empty; choose a new or empty directory for the run")
 
 

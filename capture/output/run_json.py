@@ -73,6 +73,8 @@ KEYS = {
     "memory": "peak memory per device (allocated, reserved) and of the host (resident), bytes",
     "compilation": "compilations by torch.compile: numbers of graphs, recompilations and graph "
     "breaks, seconds, and each compilation with its reason",
+    "calibration": "content of `calibration.json` for the device of the run: the time of the "
+    "measurement, and what the device reached",
     "error": "error or signal that ended the run",
     "missing": "requested parts that could not be recorded, each with the reason",
     "sweep": "results of `capture sweep` for this variant, as in table `sweep_variants`",

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capture.device import default_device, synchronize
-from capture.errors import warn
-from capture.output import run_directory
+from capture.errors import CaptureError, warn
+from capture.output import calibration, run_directory
 from capture.output.processes import note_run
 from capture.output.ranks import Job, current_job, rank
 from capture.output.run_json import described
@@ -200,11 +200,19 @@ class Body:
             "device_time": (self.trace and self.trace.device_time.summary()) or None,
             "memory": self._tracker.peaks,
             "compilation": compiled,
+            "calibration": self._calibration(),
             "error": error and f"{type(error).__name__}: {error}".splitlines()[0].rstrip(": "),
         }
         facts = self._profiler.facts
         facts = facts | {"missing": self._missing | facts.get("missing", {})}
         return described(measured, self._device, facts)
+
+    def _calibration(self) -> dict[str, Any] | None:
+        try:
+            return calibration.of_run(self.files.directory, self._device)
+        except CaptureError as error:
+            self._note_missing("calibration", str(error))
+            return None
 
     def _note_job(self) -> None:
         """Remember the job, because a program can leave it before it ends."""

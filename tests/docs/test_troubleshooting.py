@@ -33,6 +33,7 @@ WITH_VALUE_ERRORS = {
 }
 # What `capture` prints when all is well.
 PROGRESS = {
+    "measuring \0, which takes up to a minute",
     "next \0",
     "profile \0 of \0: \0",
     "round \0, \0 of \0: \0: \0",

@@ -35,7 +35,7 @@ other_keys AS (
             'name', 'model', 'mode', 'framework', 'framework_version', 'device', 'device_name',
             'world_size', 'started_at', 'tags', 'width', 'height', 'max_sequence_length',
             'rank', 'process', 'missing', 'error', 'memory', 'device_time', 'compilation',
-            'warmup_steps', 'sweep'
+            'warmup_steps', 'sweep', 'calibration'
         )
         AND NOT ends_with(setting, '_ns')
 ),

@@ -48,6 +48,7 @@ def test_differences_of_run_json_versions_and_tags() -> None:
         "started_at": "2026-11-21T10:00:00+00:00",
         "wall_times_ns": [7, 8],
         "memory": [{"device": "host", "peak_rss_bytes": 9}],
+        "calibration": {"schema": 1, "devices": [{"flops_per_s": {"float32": 1e12}}]},
     }
     base = run(run_json, branch="main", nightly="yes")
     other = run(run_json | changed, branch="fast", nightly="yes", ticket="42")

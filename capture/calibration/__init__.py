@@ -1,0 +1,1 @@
+"""`capture calibrate`: measures the speeds that the devices of this machine reach."""

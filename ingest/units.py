@@ -3,6 +3,7 @@
 An unknown value (None, NaN or a missing cell of a data frame) is formatted as a dash.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -129,6 +130,14 @@ def bandwidth(tb_per_s: float | None) -> str:
     if not _is_known(tb_per_s):
         return UNKNOWN
     return f"{three_digits(tb_per_s)} TB/s" if tb_per_s >= 1 else rate(tb_per_s * 1e3)
+
+
+def shapes(input_dims: str | None) -> str:
+    """Format the shapes of tensors among recorded inputs (JSON): 16×64, 64×5."""
+    if not isinstance(input_dims, str):
+        return ""
+    listed = [dims for dims in json.loads(input_dims) if isinstance(dims, list) and dims]
+    return ", ".join("×".join(map(str, dims)) for dims in listed)
 
 
 def mean_count(value: float | None) -> str:

@@ -48,6 +48,15 @@ CHANGES = {
     "only_other": "#E79AA8",
 }
 
+# What bounds an operator or kernel.
+BOUNDS = {
+    "compute": "#2A5CD6",
+    "memory": "#EB8511",
+    "launch": "#A15DB9",
+    "neither": "#66707C",
+    "unknown": "#C6C6C6",
+}
+
 RUNS = ("#2A5CD6", "#EB8511", "#2F8F46", "#824217", "#A15DB9", "#61CCF2", "#6B5478", "#868686")
 
 # Owners of memory, by size at the peak. Unknown owners, and the sum of all others, are grey.

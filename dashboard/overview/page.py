@@ -5,7 +5,14 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.overview import facts, stages, tensorboard, top
-from dashboard.widgets import critical_path, incomplete_runs, metrics, step_parts, step_picker
+from dashboard.widgets import (
+    critical_path,
+    efficiency,
+    incomplete_runs,
+    metrics,
+    step_parts,
+    step_picker,
+)
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.view import View
 from ingest.server import select
@@ -68,3 +75,5 @@ def _metrics(view: View) -> None:
         ):
             if not formatting.missing(value):
                 st.metric(label, format_value(value), help=help)
+        if view.is_median:
+            efficiency.show_mfu(view)

@@ -14,12 +14,24 @@ LABELS = {
     "step_times_ns": "step times",
     "started_at": "started",
     "busy_percent": "busy %",
+    "mfu_percent": "MFU",
+    "tflop_per_s": "operations per second",
+    "bandwidth_percent": "bandwidth used",
     "sources": "files",
     "events": "complete events",
     "started_utc_at": "started (UTC)",
     "ingested_at": "added (UTC)",
 }
-EXPRESSIONS = {"started_utc_at": "started_at AS started_utc_at"}  # the same value, drawn twice
+# Columns of `run_efficiency`, which takes longer to read than `run_list`.
+EFFICIENCY = ("mfu_percent", "tflop_per_s", "bandwidth_percent")
+EXPRESSIONS = {
+    "started_utc_at": "started_at AS started_utc_at",  # the same value, drawn twice
+    **{
+        column: f"(SELECT any_value({column}) FROM run_efficiency AS efficiency "
+        f"WHERE efficiency.run_id = {VIEW}.run_id AND efficiency.is_slowest) AS {column}"
+        for column in EFFICIENCY
+    },
+}
 SHOWN = (
     "name",
     "step_ns",
@@ -37,6 +49,7 @@ SHOWN = (
 )
 OTHERS = (
     *("steps", "span_ns", "ranks", "devices", "sources", "events", "activities"),
+    *EFFICIENCY,
     *("started_utc_at", "ingested_at"),
 )
 

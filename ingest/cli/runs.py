@@ -26,7 +26,8 @@ PRINTED = {
     "Runs": """
         run_id, model, mode, device_name AS device, ranks, events, activities,
         round(span_ns / 1e6, 3) AS span_ms, round(idle_percent, 1) AS "idle %",
-        round(peak_bytes / 1048576)::BIGINT AS peak_mib, recompiles, started_at
+        round(mfu_percent, 1) AS "mfu %", round(peak_bytes / 1048576)::BIGINT AS peak_mib,
+        recompiles, started_at
     """,
     "Devices": """
         rank, device, activities, round(span_ns / 1e6, 3) AS span_ms,

@@ -15,7 +15,7 @@ def compute_work(
     """Fill table `fills` from inputs of operators and from formulas, which `reads` names.
 
     Results are floating-point operations and bytes. They are null if an input is unknown, if
-    computing fails, or if the result is negative or no BIGINT.
+    computing fails, or if the result is no natural number that fits.
     """
     (inputs, formulas), (result,) = reads, fills
     found = connection.sql(
@@ -31,7 +31,8 @@ def compute_work(
         f"TRY({chosen(column)})::DOUBLE AS {name}" for column, name in enumerate(RESULTS, 2)
     )
     counts = ", ".join(
-        f"CASE WHEN {name} >= 0 THEN try_cast({name} AS BIGINT) END" for name in RESULTS
+        f"CASE WHEN {name} >= 0 AND {name} % 1 = 0 THEN try_cast({name} AS BIGINT) END"
+        for name in RESULTS
     )
     connection.execute(
         f"INSERT INTO {result} SELECT input_id, {counts}, dtype_of(t[operand]) "

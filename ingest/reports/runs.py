@@ -16,8 +16,9 @@ def runs() -> Section:
         "run_overview",
         select(
             "run_id, model, mode, device_name, ranks, events, activities, span_ns, idle_percent, "
-            "peak_bytes, recompiles, started_at",
-            "run_overview",
+            "mfu_percent, peak_bytes, recompiles, started_at",
+            "run_overview LEFT JOIN (SELECT run_id, mfu_percent FROM run_efficiency "
+            "WHERE is_slowest) USING (run_id)",
             order_by="ingested_at DESC, run_id",
         ),
     )

@@ -4,12 +4,13 @@
 -- all runs.
 -- One row: a name on a device at one level. Only operators with known work count.
 --
--- run_id, rank, device_id
+-- run_id, rank, device_id, device
 -- level              op (an operator with the same shapes and type), kernel (operators by the longest
 --                    kernel that they launch) or module (by the innermost nn.Module around them)
 -- name               name of the operator, kernel or module; null outside of modules
 -- input_dims         at level op
 -- dtype              type in which the operators compute; null if there are several
+-- precision          the peak that limits them (`device_peaks.precision`); null if there are several
 -- kind               kind of work (`work_formulas.kind`); null if there are several
 -- calls
 -- work_ns            sum of `op_efficiency.work_ns`, ns
@@ -39,11 +40,13 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
             run_id,
             levels.rank,
             device_id,
+            device,
             of_level.level,
             of_level.name,
             of_level.input_dims,
             if(of_level.level = 'op', dtype, NULL) AS op_dtype,
             if(count(DISTINCT dtype) = 1, any_value(dtype), NULL) AS dtype,
+            if(count(DISTINCT precision) = 1, any_value(precision), NULL) AS precision,
             if(count(DISTINCT kind) = 1, any_value(kind), NULL) AS kind,
             count(*) AS calls,
             sum(work_ns)::BIGINT AS work_ns,
@@ -69,10 +72,12 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
         run_id,
         sums.rank,
         device_id,
+        device,
         sums.level,
         name,
         input_dims,
         dtype,
+        precision,
         kind,
         calls,
         work_ns,

@@ -4,7 +4,7 @@
 -- device, on its host.
 -- Start here: How close do operators come to the limits of the device?
 --
--- run_id, rank, device_id
+-- run_id, rank, device_id, device
 -- op_id              the operator (`ops.event_id`)
 -- op                 its name
 -- step               step of its first kernel (`steps.step`)
@@ -37,6 +37,7 @@ timed AS (
         kernels.run_id,
         kernels.rank,
         kernels.device_id,
+        any_value(kernels.device) AS device,
         kernels.work_op_id AS op_id,
         min(measured.step) AS step,
         bool_or(measured.is_median) AS is_median,
@@ -57,6 +58,7 @@ timed AS (
         op.run_id,
         op.rank,
         measured.device_id,
+        measured.device,
         op.event_id AS op_id,
         op.step,
         is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
@@ -105,6 +107,7 @@ SELECT
     limited.run_id,
     limited.rank,
     limited.device_id,
+    limited.device,
     limited.op_id,
     op.name AS op,
     limited.step,
@@ -133,8 +136,10 @@ SELECT
         NULL,
         bound_by(limited.compute_ns, limited.memory_ns, limited.work_ns, limited.launch_ns)
     ) AS bound,
-    greatest(limited.work_ns - limited.least_ns, 0) AS saved_ns,
-    greatest(limited.work_ns - limited.least_ns / 0.8, 0) AS saved_80_ns,
+    -- `greatest` skips nulls.
+    if(limited.least_ns IS NULL, NULL, greatest(limited.work_ns - limited.least_ns, 0)) AS saved_ns,
+    if(limited.least_ns IS NULL, NULL, greatest(limited.work_ns - limited.least_ns / 0.8, 0))
+        AS saved_80_ns,
     if(limited.least_ns > limited.work_ns, 'above_peak', NULL) AS warning
 FROM limited
 INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id;

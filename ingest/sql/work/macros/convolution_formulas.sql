@@ -43,12 +43,10 @@ FROM (
     (
         'convolution_backward', 'aten::convolution_backward', 1,
         '2 * n[3] / d[3][1] * CASE c[8] WHEN ''False'' THEN n[1] WHEN ''True'' THEN n[2] END
-            * len(list_filter(try_cast(c[11] AS BOOLEAN[])[1:2], LAMBDA is_wanted: is_wanted))',
-        'b[1] + CASE WHEN try_cast(c[11] AS BOOLEAN[])[1] THEN b[3] ELSE 0 END
-            + CASE WHEN try_cast(c[11] AS BOOLEAN[])[2] THEN b[2] ELSE 0 END',
-        'CASE WHEN try_cast(c[11] AS BOOLEAN[])[1] THEN n[2] * s[2] ELSE 0 END
-            + CASE WHEN try_cast(c[11] AS BOOLEAN[])[2] THEN n[3] * s[3] ELSE 0 END
-            + CASE WHEN try_cast(c[11] AS BOOLEAN[])[3] THEN d[1][2] * s[3] ELSE 0 END',
+            * (if_wanted(c[11], 1, 1) + if_wanted(c[11], 2, 1))',
+        'b[1] + if_wanted(c[11], 1, b[3]) + if_wanted(c[11], 2, b[2])',
+        'if_wanted(c[11], 1, n[2] * s[2]) + if_wanted(c[11], 2, n[3] * s[3])
+            + if_wanted(c[11], 3, d[1][2] * s[3])',
         'two products as large as the forward one, each with its groups',
         'the gradient of the bias is not counted'
     ),

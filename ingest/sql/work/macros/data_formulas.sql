@@ -41,7 +41,7 @@ FROM (
     ),
     (
         'reduction', 'vector_norm', 'aten::linalg_vector_norm',
-        'n[1]', 'b[1]', 'coalesce(number_bytes(c[5]), s[1]) * reduced(d[1], c[3])',
+        'n[1]', 'b[1]', 'named_bytes(c[5], s[1]) * reduced(d[1], c[3])',
         'one operation for each element of the input', 'the result has the type of the input'
     ),
     (
@@ -97,7 +97,8 @@ FROM (
     ),
     (
         'gather', 'scatter', 'aten::scatter_',
-        '0', 'b[3] + CASE WHEN len(d[4]) > 0 THEN s[1] * n[3] ELSE 0 END', 's[1] * n[3]',
+        '0', 'b[3] + CASE WHEN len(d[4]) > 0 THEN s[1] * n[3] WHEN len(d[4]) = 0 THEN 0 END',
+        's[1] * n[3]',
         'an element for each index', NULL
     ),
     (
@@ -173,7 +174,8 @@ FROM (
     ),
     -- key, value, and their caches
     (
-        'copy', 'cache_write', '_C_cache_ops::reshape_and_cache_flash _C_cache_ops::reshape_and_cache',
+        'copy', 'cache_write',
+        '_C_cache_ops::reshape_and_cache_flash _C_cache_ops::reshape_and_cache',
         '0', 'b[1] + b[2] + b[5]', 's[3] * n[1] + s[4] * n[2]',
         'each key and each value', NULL
     )

@@ -46,7 +46,7 @@ FROM (
         'elements(broadcast(d[1], d[2]))', 'b[1] + b[2]',
         'promoted(d[:2], s[:2], t[:2], c[:2]) * elements(broadcast(d[1], d[2]))',
         'one operation for each element of the result',
-        'the result has the type of torch.result_type: that of integers, if they are divided'
+        'the result has the widest type of its kind; divided integers stay integers'
     ),
     -- gradient, three numbers, whether the last one is the result, and the input or the result
     (
@@ -112,7 +112,8 @@ FROM (
     ),
     (
         'elementwise', 'loss', 'aten::mse_loss aten::l1_loss aten::smooth_l1_loss',
-        'n[1]', 'b[1] + b[2]', 's[1] * CASE WHEN c[3] = ''0'' THEN n[1] ELSE 1 END',
+        'n[1]', 'b[1] + b[2]',
+        's[1] * CASE WHEN c[3] = ''0'' THEN n[1] WHEN c[3] IN (''1'', ''2'') THEN 1 END',
         'one operation for each element', NULL
     ),
     (
@@ -139,7 +140,7 @@ FROM (
     (
         'optimizer', 'adam', 'aten::_fused_adam aten::_fused_adamw',
         '13 * n[1]', NULL, NULL,
-        'Kingma and Ba, Adam, algorithm 1: 3 for the first moment, 4 for the second, 6 for the step',
+        'Kingma and Ba, Adam, algorithm 1: 3 for the first moment, 4 for the second, 6 a step',
         'weight decay is not counted; the types of tensors in lists are not recorded'
     ),
     (

@@ -7,7 +7,8 @@ FROM (
         'layer_norm', 'aten::layer_norm aten::native_layer_norm', 1,
         '5 * n[1]',
         'b[1] + given(t[3], b[3]) + given(t[4], b[4])', 's[1] * n[1]',
-        'mean, difference, square, sum, scale', 'the weight and the bias are not counted as operations, nor means as bytes'
+        'mean, difference, square, sum, scale',
+        'the weight and the bias are not counted as operations, nor means as bytes'
     ),
     (
         'group_norm', 'aten::group_norm aten::native_group_norm', 1,
@@ -15,7 +16,8 @@ FROM (
         'b[1] + CASE WHEN t[2] = ''Scalar'' THEN given(t[3], b[3]) + given(t[4], b[4])
             ELSE given(t[2], b[2]) + given(t[3], b[3]) END',
         's[1] * n[1]',
-        'mean, difference, square, sum, scale', 'the weight and the bias are not counted as operations, nor means as bytes'
+        'mean, difference, square, sum, scale',
+        'the weight and the bias are not counted as operations, nor means as bytes'
     ),
     (
         'aiter_group_norm', 'aiter::_groupnorm_run', 1,
@@ -47,7 +49,7 @@ FROM (
         'aten::native_batch_norm aten::cudnn_batch_norm aten::miopen_batch_norm
         aten::_native_batch_norm_legit aten::_batch_norm_with_update',
         1,
-        'CASE WHEN c[6] = ''False'' THEN 2 ELSE 5 END * n[1]',
+        'CASE WHEN c[6] = ''False'' THEN 2 WHEN c[6] <> ''False'' THEN 5 END * n[1]',
         'b[1] + given(t[2], b[2]) + given(t[3], b[3])', 's[1] * n[1]',
         'mean, difference, square, sum, scale; without training, difference and scale',
         'the weight and the bias are not counted as operations, nor means as bytes'
@@ -66,13 +68,14 @@ FROM (
     (
         'softmax', 'aten::_softmax aten::_log_softmax', 1,
         '5 * n[1]',
-        'b[1]', 'CASE WHEN c[3] = ''True'' THEN 4 ELSE s[1] END * n[1]',
+        'b[1]', 'CASE c[3] WHEN ''True'' THEN 4 WHEN ''False'' THEN s[1] END * n[1]',
         'maximum, difference, exponential, sum, division', NULL
     ),
     (
         'softmax_backward', 'aten::_softmax_backward_data aten::_log_softmax_backward_data', 1,
         '4 * n[1]',
         'b[1] + b[2]', 's[1] * n[1]',
-        'product with the output, sum, difference, product', 'the input has the type of the gradient'
+        'product with the output, sum, difference, product',
+        'the input has the type of the gradient'
     )
 ) AS formulas (formula, operators, operand, flops, bytes_read, bytes_written, source, assumes);

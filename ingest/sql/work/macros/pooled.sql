@@ -1,8 +1,8 @@
 -- `pooled(input, kernel, stride, padding, dilation, is_ceil)`: the sizes of the output of a pooling
 -- along its last axes, from the shape of the input and the recorded settings, such as `[1, 1]`.
--- Without a stride, it is the kernel's size. With `is_ceil`, a last window may go beyond the padding,
--- but begins in the input or in the padding before it. Null if a setting is not recorded as numbers.
--- Source: the documentation of `torch.nn.MaxPool2d`.
+-- Without a stride, it is the kernel's size. With `is_ceil`, a last window may go beyond the
+-- padding, but begins in the input or in the padding before it. Null if a setting is not recorded
+-- as numbers. Source: the documentation of `torch.nn.MaxPool2d`.
 CREATE MACRO pooled(input, kernel, stride, padding, dilation, is_ceil) AS CASE
     WHEN input IS NOT NULL THEN list_transform(
         list_zip(

@@ -124,7 +124,7 @@ FROM (
         'CASE WHEN len(d[1]) = 3 AND len(d[2]) = 2 THEN 2 * d[1][2] * n[2]
             ELSE 2 * n[1] * d[2][-1] END',
         'b[1] + b[2]',
-        'coalesce(number_bytes(c[5]), s[1]) * d[2][-1] * CASE
+        'named_bytes(c[5], s[1]) * d[2][-1] * CASE
             WHEN len(d[1]) = 3 AND len(d[2]) = 2 THEN d[1][2]
             WHEN len(d[1]) = 2 AND len(d[2]) = 2 THEN n[3] * d[1][1]
             ELSE n[1] / d[1][-1]

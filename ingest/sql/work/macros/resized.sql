@@ -1,6 +1,6 @@
--- `resized(input, sizes, scales)`: the sizes along its last axes to which a tensor is resized, from its
--- shape, and the recorded sizes or, if the call names none, factors. Null if neither is recorded as
--- numbers.
+-- `resized(input, sizes, scales)`: the sizes along its last axes to which a tensor is resized, from
+-- its shape, and the recorded sizes or, if the call names none, factors. Null if neither is
+-- recorded as numbers.
 CREATE MACRO resized(input, sizes, scales) AS CASE
     WHEN sizes <> '' THEN try_cast(sizes AS DOUBLE[])
     WHEN sizes = '' AND input IS NOT NULL THEN list_transform(

@@ -1,0 +1,5 @@
+"""Page Roofline."""
+
+from dashboard.roofline.page import page
+
+__all__ = ["page"]

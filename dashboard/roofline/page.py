@@ -1,0 +1,139 @@
+"""Page Roofline: how close operators, kernels and modules come to the limits of the device."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import formatting, tables
+from dashboard.roofline import chart, detail, pair, summary
+from dashboard.widgets import incomplete_runs, menu, url
+from dashboard.widgets.view import View
+from ingest.server import reports
+
+AT = "at"  # URL parameter: the ticked row
+MAX_ROWS = 2_000
+LABELS = {
+    "tflop_per_s": "rate",
+    "tb_per_s": "memory",
+    "peak_percent": "% of peak",
+    "bandwidth_percent": "% of memory",
+    "saved_ns": "could save",
+    "work_ns": "time",
+    "dtype": "type",
+    "percent": "% of time",
+}
+HIDDEN = [
+    "at",
+    "percent",
+    "tflop_per_s",
+    "tb_per_s",
+    "saved_80_ns",
+    "intensity",
+    "flops",
+    "bytes",
+    "kind",
+    "precision",
+    "warning",
+]
+
+
+def page(view: View) -> None:
+    """Draw the page."""
+    if view.run and view.device is None:
+        incomplete_runs.no_activity(view.run)
+        return
+    levels = reports.efficiency.LEVELS
+    with view.bar:
+        level = st.segmented_control(
+            "Points",
+            list(levels),
+            default="op",
+            required=True,
+            key="points",
+            bind="query-params",
+            label_visibility="collapsed",
+            help="  \n".join(f"**{name}**: {meaning}" for name, meaning in levels.items()),
+        )
+    if view.run is None:
+        pair.page(view.runs, str(level))
+        return
+    _of_run(view, str(level))
+
+
+def _of_run(view: View, level: str) -> None:
+    limits = summary.limits_of(view)
+    summary.show(view, limits)
+    left, right = st.container(key="beside-roofline").columns([4, 5], gap="medium")
+    with right:
+        search = url.search("filter by name")
+    steps = view.steps.bounds
+    section = reports.efficiency.of_device(view.run, view.of_device(), level, steps, search=search)
+    frame = data.rows(section.query)
+    if frame.empty:
+        _nothing(bool(search))
+        return
+    frame = frame.assign(at=[_at(row) for row in frame.itertuples()])
+    at = st.query_params.get(AT)
+    with left:
+        chart.show(view, frame, limits, at, lambda point: url.remember(AT, point))
+    with right:
+        rows = _table(section, frame, view, level, at, search)
+    chosen = frame.iloc[rows[0]] if rows else None
+    url.remember(AT, None if chosen is None else str(chosen["at"]))
+    if chosen is not None:
+        detail.show(view, level, chosen)
+
+
+def _table(
+    section: reports.Section,
+    frame: pd.DataFrame,
+    view: View,
+    level: str,
+    at: str | None,
+    search: str,
+) -> list[int]:
+    """Draw the rows with the most time to save first. Return the ticked one."""
+    shown = frame.head(MAX_ROWS)
+    menu.heading(
+        section.title,
+        {"efficiency": section.query},
+        "roofline",
+        help="Sorted by the time that reaching the roofline would save.",
+        files=view.files,
+    )
+    names = list(shown["at"])
+    rows = tables.show(
+        shown.assign(input_dims=[formatting.shapes(dims) or None for dims in shown["input_dims"]]),
+        section.view,
+        key=f"roofline-{view.key}-{level}-{search}",
+        labels={**section.labels, **LABELS},
+        bars=["saved_ns"],
+        hidden=HIDDEN,
+        select="single-row",
+        selected=[names.index(at)] if at in names else [],
+        ids=names,
+        rest_px=440,
+    )
+    notes = ["Tick a row, or click a point, to see its calls."]
+    if len(frame) > MAX_ROWS:
+        notes.append(f"The first {MAX_ROWS:,} of {len(frame):,} rows. The menu has all of them.")
+    st.caption(" ".join(notes))
+    return rows
+
+
+def _at(row: object) -> str:
+    """Return the text that identifies a row of a level."""
+    parts = (getattr(row, name) for name in ("name", "input_dims", "dtype"))
+    return " ".join("" if formatting.missing(part) else str(part) for part in parts)
+
+
+def _nothing(is_searched: bool) -> None:
+    if is_searched:
+        st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
+        return
+    st.info(
+        "No operator in these steps has known work. Work follows from the shapes of inputs: record "
+        "the run with `record_shapes=True`, as `capture` does. Table work_coverage says what is "
+        "missing.",
+        icon=":material/straighten:",
+    )

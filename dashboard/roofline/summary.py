@@ -1,0 +1,64 @@
+"""The top line of page Roofline: utilisation, rates, known work, and where the peaks come from."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import formatting
+from dashboard.widgets import efficiency
+from dashboard.widgets.view import View
+from ingest.server import reports
+
+# Why a device is of no model, by `device_limits.model_reason`.
+REASONS = {
+    "no_properties": "the trace does not describe the device",
+    "no_model": "table device_models has no such device",
+    "several_models": "several models fit",
+    "host": "a host has no datasheet",
+}
+
+
+def limits_of(view: View) -> Any:
+    """Return the row of `device_limits` about the view's device, or None."""
+    return next(data.rows(reports.efficiency.limits(view.where())).itertuples(), None)
+
+
+def show(view: View, limits: Any) -> None:
+    """Show the utilisation of the median step, and say which peaks are used."""
+    efficiency.show(view)
+    if limits is not None:
+        _source(limits)
+
+
+def _source(limits: Any) -> None:
+    """Say which peaks are used."""
+    if not formatting.missing(limits.model):
+        st.caption(
+            f"Peaks of {limits.model}, from its datasheet (table device_models)."
+            + _measured(limits)
+        )
+    elif not formatting.missing(limits.tb_per_s_from):
+        source = {
+            "tag": "from the tags of the run",
+            "calibration": "as `capture calibrate` measured them",
+        }[limits.tb_per_s_from]
+        st.caption(f"Peaks {source}.")
+    else:
+        reason = REASONS[limits.model_reason]
+        name = "" if formatting.missing(limits.device_name) else f" of {limits.device_name}"
+        st.warning(
+            f"The peaks{name} are unknown: {reason}. Give them to the run with `ingest edit RUN "
+            "--tag peak_bfloat16=989 --tag peak_bandwidth=3.35` (10¹² per second), or record runs "
+            "beside a calibration (`capture calibrate`).",
+            icon=":material/speed:",
+        )
+
+
+def _measured(limits: Any) -> str:
+    if formatting.missing(limits.measured_tb_per_s):
+        return ""
+    return (
+        f" Dashed lines are what `capture calibrate` measured: a copy of "
+        f"{formatting.bandwidth(limits.measured_tb_per_s)}."
+    )

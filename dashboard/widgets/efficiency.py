@@ -1,0 +1,46 @@
+"""How close the median step comes to the limits of its device, as metrics of a page."""
+
+import streamlit as st
+
+from dashboard import data
+from dashboard.drawing import formatting
+from dashboard.widgets.view import View
+from ingest.server import reports
+
+HELP = {
+    "mfu": "Model FLOP utilisation: the time that products, convolutions and attention take at the "
+    "peaks of their types, as a share of the wall time of the median step.",
+    "rate": "Floating-point operations of operators with known work by wall time of the median "
+    "step.",
+    "bandwidth": "Bytes that these operators read and write by wall time of the median step.",
+    "known": "Share of the device time, without communication, of operators whose work is known. "
+    "Table work_coverage says why the rest is not.",
+}
+
+
+def known(percent: float | None) -> str:
+    """Return the sentence that says how much of the work is known."""
+    return (
+        f"Of the device time, {formatting.percent(percent)} belongs to operators with known work."
+    )
+
+
+def show(view: View) -> None:
+    """Show utilisation, rates, and the share of known work."""
+    for row in data.rows(reports.efficiency.totals(view.where())).itertuples():
+        with st.container(horizontal=True):
+            st.metric("MFU", formatting.percent(row.mfu_percent), help=HELP["mfu"])
+            st.metric("Rate", formatting.operation_rate(row.tflop_per_s), help=HELP["rate"])
+            used = formatting.bandwidth(row.tb_per_s)
+            if not formatting.missing(row.bandwidth_percent):
+                used += f" ({formatting.percent(row.bandwidth_percent)})"
+            st.metric("Memory traffic", used, help=HELP["bandwidth"])
+            st.metric("Known work", formatting.percent(row.known_percent), help=HELP["known"])
+
+
+def show_mfu(view: View) -> None:
+    """Show the utilisation if it is known."""
+    for row in data.rows(reports.efficiency.totals(view.where())).itertuples():
+        if not formatting.missing(row.mfu_percent):
+            help = f"{HELP['mfu']} {known(row.known_percent)}"
+            st.metric("MFU", formatting.percent(row.mfu_percent), help=help)

@@ -3,7 +3,7 @@
 A module for each command: `top.py` has what `ingest top` says. Nothing here prints or draws.
 """
 
-from ingest.reports import diff, memory, runs, sweep, top
+from ingest.reports import diff, kernels, memory, runs, sweep, top
 from ingest.reports.query import Query, Scalar, Value, call, select
 from ingest.reports.section import Section
 
@@ -14,6 +14,7 @@ __all__ = [
     "Value",
     "call",
     "diff",
+    "kernels",
     "memory",
     "runs",
     "select",

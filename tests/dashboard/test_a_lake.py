@@ -17,6 +17,7 @@ PAGES: dict[str, dict[str, str]] = {
     "runs": {},
     "overview": {"run": DEVICE},
     "operators": {"run": DEVICE, "level": "kernel"},
+    "kernels": {"run": DEVICE},
     "bubbles": {"run": DEVICE},
     "timeline": {"run": DEVICE},
     "memory": {"run": SNAPSHOT},

@@ -32,6 +32,8 @@ SHOWN = (
     ("overview", [CPU]),
     ("operators", [OWLV2]),
     ("operators", [WORKERS0, OWLV2]),
+    ("kernels", [OWLV2]),
+    ("kernels", [WORKERS0, OWLV2]),
     ("bubbles", [TWO_RANKS]),
     ("streams", [OWLV2]),
     ("modules", [OWLV2]),
@@ -40,7 +42,7 @@ SHOWN = (
     ("advice", [WORKERS0]),
     ("compare", [WORKERS0, WORKERS4]),
 )
-WITH_TABLES = {"runs", "bubbles", "operators", "sql"}
+WITH_TABLES = {"runs", "bubbles", "operators", "kernels", "sql"}
 OF_A_NETWORK = ("operators", "memory", "overview", "bubbles", "timeline")
 
 

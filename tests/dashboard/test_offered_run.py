@@ -24,6 +24,7 @@ def newest(store: Path, relation: str) -> str:
     [
         ("overview", "run_metrics"),
         ("operators", "run_metrics"),
+        ("kernels", "device_totals"),
         ("streams", "device_totals"),
         ("modules", "module_tree"),
         ("memory", "memory_peak"),

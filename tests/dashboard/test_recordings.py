@@ -12,6 +12,7 @@ from tests.helpers.recorded import COMPILED, DEVICE, EAGER, NETWORK, SNAPSHOT, T
 SHOWN = {
     "overview": [[EAGER], [DEVICE]],
     "operators": [[COMPILED], [DEVICE], [NETWORK]],
+    "kernels": [[EAGER], [DEVICE]],
     "bubbles": [[DEVICE]],
     "streams": [[DEVICE]],
     "timeline": [[TWO_RANKS]],

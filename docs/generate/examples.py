@@ -50,6 +50,7 @@ RUNS: dict[str, dict[str, str]] = {
     "adding.md": H100,
     "compare.md": FLUX,
     "concepts.md": H100,
+    "efficiency.md": H100,
     "memory.md": SNAPSHOT,
     "sql.md": H100,
     "from_megengine.md": {

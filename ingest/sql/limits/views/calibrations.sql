@@ -22,7 +22,7 @@ SELECT
     measured.measured_at,
     try_cast(measured.device ->> '$.bytes_per_s' AS DOUBLE) / 1e12 AS tb_per_s,
     try_cast(measured.device ->> '$.launch_ns' AS DOUBLE) AS launch_ns,
-    try_cast(measured.device -> '$.flops_per_s' AS MAP(VARCHAR, DOUBLE)) AS flops_per_s
+    try_cast(measured.device -> '$.flops_per_s' AS MAP (VARCHAR, DOUBLE)) AS flops_per_s
 FROM measured
 INNER JOIN devices
     ON

@@ -11,11 +11,11 @@
 -- model_reason        why `model` is null: host, no_properties (the trace does not describe the
 --                     device), no_model (no model fits) or several_models
 -- models              all models that fit
+-- datasheet_tb_per_s  memory bandwidth of the model, 10¹² bytes per second; null if unknown
+-- measured_tb_per_s   bandwidth of a copy, by `capture calibrate`; null if not measured
 -- tb_per_s            memory bandwidth that shares are computed from, 10¹² bytes per second: given,
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
--- datasheet_tb_per_s  of the model
--- measured_tb_per_s   of a copy, by `capture calibrate`
 -- launch_ns           time of a launch by `capture calibrate`, ns
 WITH
 -- Few distinct devices: regular expressions take long.

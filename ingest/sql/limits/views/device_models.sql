@@ -11,8 +11,8 @@
 --                  Graphics`: then only the next two columns tell the model
 -- multiprocessors  SMs or compute units, as the device reports them; null if it reports none
 -- memory_gb        memory as the device reports it, 10⁹ bytes: some drivers reserve a part
--- clock_mhz        highest clock, for which the vector peaks hold; null if unpublished. Matrix peaks
---                  of H100, H200, B200 and GB200 hold for a lower one
+-- clock_mhz        highest clock, for which the vector peaks hold; null if unpublished. The matrix
+--                  peaks of H100, H200, B200 and GB200 hold for a lower one
 -- tb_per_s         memory bandwidth, 10¹² bytes per second
 -- float64_matrix   peak in float64 of tensor cores or matrix cores, 10¹² operations per second, as
 --                  all peaks; null, in all peaks, if the hardware has none or none is published

@@ -5,12 +5,13 @@
 -- One row: a name on a device at one level. Only operators with known work count.
 --
 -- run_id, rank, device_id, device
--- level              op (an operator with the same shapes and type), kernel (operators by the longest
---                    kernel that they launch) or module (by the innermost nn.Module around them)
+-- level              op (an operator with the same shapes and type), kernel (operators by the
+--                    longest kernel that they launch) or module (by the innermost nn.Module)
 -- name               name of the operator, kernel or module; null outside of modules
 -- input_dims         at level op
 -- dtype              type in which the operators compute; null if there are several
--- precision          the peak that limits them (`device_peaks.precision`); null if there are several
+-- precision          the peak that limits them (`device_peaks.precision`); null if there are
+--                    several
 -- kind               kind of work (`work_formulas.kind`); null if there are several
 -- calls
 -- work_ns            sum of `op_efficiency.work_ns`, ns

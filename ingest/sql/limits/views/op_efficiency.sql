@@ -16,11 +16,12 @@
 -- input_dims
 -- flops              floating-point operations; null if unknown
 -- bytes              bytes read and written; of a generated kernel, at most; null if unknown
+-- intensity
 -- kernels            number of kernels, copies and memsets that it launched; null on a host
 -- kernel             the longest of them
 -- work_ns            sum of their durations; on a host, duration of the operator, ns
 -- launch_ns          time of the calls that launched them, ns
--- tflop_per_s, tb_per_s, intensity
+-- tflop_per_s, tb_per_s
 -- compute_ns         time that its operations take at the peak, ns; null if unknown
 -- memory_ns          time that its bytes take at the memory bandwidth, ns; null if unknown, and for
 --                    copies from or to another device or the host

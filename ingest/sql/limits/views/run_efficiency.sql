@@ -8,9 +8,9 @@
 -- tflop_per_s        `flops` by wall time, 10¹² operations per second
 -- bytes              bytes that these operators read and write
 -- tb_per_s           `bytes` by wall time, 10¹² bytes per second
--- mfu_percent        model FLOP utilisation: the time that products, convolutions and attention take
---                    at the peaks of their types, as a share of the wall time, percent; null if a
---                    peak is unknown
+-- mfu_percent        model FLOP utilisation: the time that products, convolutions and attention
+--                    take at the peaks of their types, as a share of the wall time, percent; null
+--                    if a peak is unknown
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
 -- known_percent      share of the device time, without communication, of operators whose
 --                    floating-point operations are known, percent

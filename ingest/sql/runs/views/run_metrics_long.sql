@@ -113,7 +113,12 @@ FROM (
         *,
         unnest([
             { 'metric': 'mfu', 'unit': 'percent', 'value': mfu_percent, 'ordinal': 1001 },
-            { 'metric': 'bandwidth', 'unit': 'percent', 'value': bandwidth_percent, 'ordinal': 1002 },
+            {
+                'metric': 'bandwidth',
+                'unit': 'percent',
+                'value': bandwidth_percent,
+                'ordinal': 1002
+            },
             { 'metric': 'flop_rate', 'unit': 'TFLO/s', 'value': tflop_per_s, 'ordinal': 1003 }
         ]) AS row
     FROM run_efficiency

@@ -43,4 +43,6 @@ SEMI JOIN work_windows AS host
     ON work.source_id = host.source_id AND host.measure = 'host'
 WHERE
     ops.step IS NOT NULL
-    OR work.source_id IN (SELECT whole.source_id FROM steps AS whole WHERE whole.steps_from = 'run');
+    OR work.source_id IN (
+        SELECT whole.source_id FROM steps AS whole WHERE whole.steps_from = 'run'
+    );

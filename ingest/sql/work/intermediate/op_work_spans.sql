@@ -1,6 +1,9 @@
 -- Operators whose work counts: the outermost ones with a formula that yields a number.
--- One row: a call of such an operator. No two overlap on a lane.
+-- One row: a call of such an operator.
 -- Materialised: several relations read it.
+--
+-- Rounded times can make neighbours overlap a little, or an operator end after the one around it.
+-- So an operator is inside another one if more than half of its time is.
 WITH worked AS (
     SELECT
         op.source_id,
@@ -27,6 +30,6 @@ QUALIFY
             PARTITION BY lane
             ORDER BY start_ns, end_ns DESC, event_index, op_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) <= start_ns,
+        ) - start_ns <= (end_ns - start_ns) / 2,
         TRUE
     );

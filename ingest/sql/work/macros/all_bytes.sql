@@ -1,4 +1,5 @@
--- `all_bytes(b, t)`: the bytes of all tensors among the arguments; null if those of one are unknown.
+-- `all_bytes(b, t)`: the bytes of all tensors among the arguments; null if those of one are
+-- unknown.
 CREATE MACRO all_bytes(b, t) AS CASE
     WHEN
         len(list_filter(

@@ -25,40 +25,42 @@
 -- c  value as text, if it is no tensor
 -- t  type, as recorded; empty for an argument that is not given
 CREATE MACRO operator_formulas() AS TABLE
-WITH formulas AS (
-    SELECT * REPLACE (string_split_regex(operators, '\s+') AS operators)
-    FROM (
-        FROM product_formulas()
-        UNION ALL BY NAME
-        FROM convolution_formulas()
-        UNION ALL BY NAME
-        FROM attention_formulas()
-        UNION ALL BY NAME
-        FROM norm_formulas()
-        UNION ALL BY NAME
-        FROM elementwise_formulas()
-        UNION ALL BY NAME
-        FROM data_formulas()
-        UNION ALL BY NAME
-        FROM fused_formulas()
+    WITH formulas AS (
+        SELECT * REPLACE (string_split_regex(operators, '\s+') AS operators)
+        FROM (
+            FROM product_formulas()
+            UNION ALL BY NAME
+            FROM convolution_formulas()
+            UNION ALL BY NAME
+            FROM attention_formulas()
+            UNION ALL BY NAME
+            FROM norm_formulas()
+            UNION ALL BY NAME
+            FROM elementwise_formulas()
+            UNION ALL BY NAME
+            FROM data_formulas()
+            UNION ALL BY NAME
+            FROM fused_formulas()
+        )
     )
-)
 
-SELECT * REPLACE (
-    if(
-        kind IN ('elementwise', 'optimizer')
-        AND formula NOT IN ('predicate', 'binary', 'comparison', 'ternary'),
-        list_concat(operators, list_transform(operators, LAMBDA op: op || '_')),
-        operators
-    ) AS operators
-)
-FROM formulas
-UNION ALL BY NAME
-SELECT * REPLACE (
-    formula || '_in_place' AS formula,
-    list_transform(operators, LAMBDA op: op || '_') AS operators,
-    's[1] * n[1]' AS bytes_written,
-    NULL AS assumes
-)
-FROM formulas
-WHERE formula IN ('predicate', 'binary', 'comparison', 'ternary');
+    SELECT
+        * REPLACE (
+            if(
+                kind IN ('elementwise', 'optimizer')
+                AND formula NOT IN ('predicate', 'binary', 'comparison', 'ternary'),
+                list_concat(operators, list_transform(operators, LAMBDA op: op || '_')),
+                operators
+            ) AS operators
+        )
+    FROM formulas
+    UNION ALL BY NAME
+    SELECT
+        * REPLACE (
+            formula || '_in_place' AS formula,
+            list_transform(operators, LAMBDA op: op || '_') AS operators,
+            's[1] * n[1]' AS bytes_written,
+            NULL AS assumes
+        )
+    FROM formulas
+    WHERE formula IN ('predicate', 'binary', 'comparison', 'ternary');

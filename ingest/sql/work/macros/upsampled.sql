@@ -12,6 +12,6 @@ CREATE MACRO upsampled(input, kernel, stride, padding, output_padding, dilation)
             try_cast(dilation AS DOUBLE[])
         ),
         LAMBDA axis:
-            (axis[1] - 1) * axis[3] - 2 * axis[4] + axis[6] * (axis[2] - 1) + axis[5] + 1
+        (axis[1] - 1) * axis[3] - 2 * axis[4] + axis[6] * (axis[2] - 1) + axis[5] + 1
     )
 END;

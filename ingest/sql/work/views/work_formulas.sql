@@ -12,7 +12,7 @@
 --                is recorded does not determine them, and so are the next two
 -- bytes_read     bytes read
 -- bytes_written  bytes written
--- bytes_at_most  upper bound of all bytes, where reading and writing are not known apart
 -- source         where the formula comes from
 -- assumes        what it assumes or leaves out
+-- bytes_at_most  upper bound of all bytes, where reading and writing are not known apart
 FROM operator_formulas();

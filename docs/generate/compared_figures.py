@@ -22,6 +22,7 @@ from docs.generate.figures_of_peers import (
     hta_host,
     tracelens_ops,
     tracelens_time,
+    tracelens_work,
 )
 from docs.generate.figures_of_peers.figures import EQUAL, UNEXPLAINED, Comparison, Trace
 from docs.generate.markdown import cell
@@ -55,6 +56,12 @@ Two figures are equal if they differ by no more than the other tool rounds. HTA 
 ratios, and the means and deviations of idle times to two digits, and the shares of kernel types to
 one digit. TraceLens stores times as floating-point numbers, so each activity adds an error of up to
 0.25 ns. If only one of the two tools has a figure, it counts as 0 in the other.
+
+The analysis `unified_perf_summary, work` compares `GFLOPS`, `Data Moved (MB)` and `FLOPS/Byte` with
+`op_work`. `unified_perf_summary, rates` compares `TFLOPS/s` and `TB/s` with `op_efficiency`. Rows
+without a model in TraceLens are left out. The work of a row is that of its kernels. Here, it can
+belong to another operator: to `aten::linear` instead of `aten::addmm`. The script computes these
+figures again from the arguments of the call, without the formulas of `op_work`.
 """
 
 
@@ -113,6 +120,7 @@ def _tracelens(traces: dict[str, Trace], expected: Path) -> Iterator[Comparison]
         output = _read(expected, file)
         yield from tracelens_time.comparisons(traces[name], output)
         yield from tracelens_ops.comparisons(traces[name], output)
+        yield from tracelens_work.comparisons(traces[name], output)
 
 
 def _read(folder: Path, name: str) -> Any:

@@ -44,6 +44,7 @@ SAMPLES = {
     "from_hta.md": ("nccl_training_control", "nccl_training_test", "mi300_resnet_ddp_rank0"),
     "from_tracelens.md": ("v100_resnet50_workers0", "v100_resnet50_workers4", "b200_gptoss"),
     "from_cache_dit.md": ("h100_owlv2",),
+    "known_work.md": ("b200_gptoss",),
 }
 FEWEST_QUERIES = {"from_tensorboard.md": 15, "from_hta.md": 12, "from_tracelens.md": 12}
 # Commands that no test can run, because they install, serve, or need another machine.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import ingest
-from docs.generate import compared_figures, examples, pages
+from docs.generate import compared_figures, examples, known_work, pages
 from docs.generate.command_line import command_line
 from docs.generate.dictionary import data_dictionary
 from docs.generate.run_json import with_keys
@@ -47,3 +47,8 @@ def test_the_compared_figures_are_those_of_the_samples(sampled: Samples, samples
     sections = compared_figures.compared(store, samples / "expected")
     assert pages.read(compared_figures.PAGE) == compared_figures.page(sections)
     assert not any(each.unexplained() for part in sections.values() for each in part)
+
+
+def test_the_page_of_known_work_is_that_of_the_samples(sampled: Samples) -> None:
+    store = ingest.Store(sampled.store(*known_work.RUNS))
+    assert pages.read(known_work.PAGE) == known_work.page(store)

@@ -204,7 +204,7 @@ def _flops(trace: Trace, rows: list[dict[str, Any]]) -> Comparison:
     counted = trace.figures_of(query(frozenset()))
     listed = [row for row in rows if (row["name"], text_of(row["Input Dims"]), "GFLOPS") in counted]
     return trace.compared(
-        "unified_perf_summary, GFLOPS",
+        "unified_perf_summary, GFLOPS that torch counts",
         listed,
         query(frozenset()),
         trace.by_rules((BIAS, RESULT), query),

@@ -74,7 +74,7 @@ def _written(value: Any, write: Any) -> str | None:
 
 def _sentences(view: View, row: pd.Series, where: Mapping[str, Value]) -> list[str]:
     """Return sentences about the kernel's cores and its efficiency."""
-    uses = "uses" if row["on_matrix_cores"] else "does not show that it uses"
+    uses = "uses" if row["is_on_matrix_cores"] else "does not show that it uses"
     name = f"By its name, it {uses} tensor cores or matrix cores."
     if row["class"] == "communication":
         return ["It communicates with other ranks, so no work is known."]

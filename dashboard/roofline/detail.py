@@ -67,7 +67,7 @@ def _calls(view: View, level: str, row: pd.Series) -> None:
         for column in ("input_dims", "dtype"):
             where[f"work.{column}"] = None if formatting.missing(row[column]) else row[column]
     query = select(
-        "work.step, work.work_ns, work.launch_ns, work.tflop_per_s, work.tb_per_s, "
+        "work.step, work.work_ns, work.launch_call_ns, work.tflop_per_s, work.tb_per_s, "
         "work.peak_percent, work.bandwidth_percent, work.bound, work.saved_ns, work.kernels, "
         "work.op, work.kernel, work.module, work.op_id, op.start_ns, op.dur_ns",
         "op_efficiency AS work INNER JOIN ops AS op "
@@ -93,7 +93,7 @@ def _calls(view: View, level: str, row: pd.Series) -> None:
         hidden=["start_ns", "dur_ns", "op_id", *same],
         labels={
             "work_ns": "time",
-            "launch_ns": "launches",
+            "launch_call_ns": "launches",
             "tflop_per_s": "rate",
             "tb_per_s": "memory",
             "peak_percent": "% of peak",

@@ -19,7 +19,7 @@ def compute_work(
     """
     (inputs, formulas), (result,) = reads, fills
     found = connection.sql(
-        f"SELECT formula, operand, {', '.join(RESULTS)} FROM {formulas} "
+        f"SELECT formula, operand, {', '.join(map(_if_required, RESULTS))} FROM {formulas} "
         f"SEMI JOIN {inputs} USING (formula) ORDER BY formula"
     ).fetchall()
 
@@ -37,4 +37,12 @@ def compute_work(
     connection.execute(
         f"INSERT INTO {result} SELECT input_id, {counts}, dtype_of(t[operand]) "
         f"FROM (SELECT input_id, t, {chosen(1)} AS operand, {numbers} FROM {inputs})"
+    )
+
+
+def _if_required(result: str) -> str:
+    """Return the SQL expression for a formula's text that is null where its condition fails."""
+    return (
+        f"CASE WHEN requires IS NULL OR {result} IS NULL THEN {result} "
+        f"ELSE concat('CASE WHEN ', requires, ' THEN ', {result}, ' END') END"
     )

@@ -59,7 +59,7 @@ def totals(run_id: str | None, device: Mapping[str, Scalar], steps: Steps) -> Qu
     return select(
         "sum(calls)::BIGINT AS kernels, sum(device_ns)::BIGINT AS device_ns, "
         "sum(device_ns) / sum(calls) AS mean_ns, min(min_ns) AS min_ns, max(max_ns) AS max_ns, "
-        "100 * coalesce(sum(device_ns) FILTER (WHERE on_matrix_cores), 0) / sum(device_ns) "
+        "100 * coalesce(sum(device_ns) FILTER (WHERE is_on_matrix_cores), 0) / sum(device_ns) "
         "AS matrix_percent, "
         "100 * coalesce(sum(known_ns), 0) / sum(device_ns) AS known_percent, "
         "100 * sum(device_ns) FILTER (WHERE waves < 1) / sum(device_ns) AS part_percent, "
@@ -128,18 +128,18 @@ def _text(value: Any) -> str | None:
     return str(value).removesuffix(".0") if is_known else None
 
 
-def is_logarithmic(least_ns: float, most_ns: float) -> bool:
+def is_logarithmic(roofline_ns: float, most_ns: float) -> bool:
     """Return whether a histogram of durations needs a logarithmic axis."""
-    return most_ns > SPREAD * max(least_ns, 1)
+    return most_ns > SPREAD * max(roofline_ns, 1)
 
 
-def durations(where: Mapping[str, Value], least_ns: float, most_ns: float) -> Query:
+def durations(where: Mapping[str, Value], roofline_ns: float, most_ns: float) -> Query:
     """Return the query for a histogram of kernels' durations, from the shortest to the longest."""
-    if is_logarithmic(least_ns, most_ns):
+    if is_logarithmic(roofline_ns, most_ns):
         bar = f"floor({BARS} * log10(greatest(dur_ns, {FIRST_BAR_NS})))"
         since, until = (f"10 ** (({bar} + {more}) / {BARS})" for more in (0, 1))
     else:
-        width = max(1, ceil((most_ns - least_ns + 1) / MAX_BARS))
+        width = max(1, ceil((most_ns - roofline_ns + 1) / MAX_BARS))
         since = f"dur_ns // {width} * {width}"
         until = f"{since} + {width}"
     return select(

@@ -8,8 +8,10 @@ from ingest import sql
 # What these runs do not have.
 EMPTY = {
     "annotation_breakdown",
+    "calibrations",
     "counters",
     "cupti_counters",
+    "device_peaks",
     "execution_trace_nodes",
     "graph_breaks",
     "graph_nodes",

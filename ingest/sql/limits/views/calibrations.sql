@@ -2,10 +2,10 @@
 -- One row: a device or host of a run whose run.json has a calibration of such a device.
 --
 -- run_id, device_id
--- measured_at    when it was measured, UTC
--- tb_per_s       bytes that a copy reads and writes, 10¹² per second; null if it failed
--- launch_ns      time of a launch, ns; null if it failed
--- flops_per_s    operations per second of matrix products, by type
+-- measured_at         when it was measured, UTC
+-- tb_per_s            bytes that a copy reads and writes, 10¹² per second; null if it failed
+-- measured_launch_ns  time of a launch, ns; null if it failed
+-- flops_per_s         operations per second of matrix products, by type
 WITH
 measured AS (
     SELECT
@@ -21,7 +21,7 @@ SELECT
     devices.device_id,
     measured.measured_at,
     try_cast(measured.device ->> '$.bytes_per_s' AS DOUBLE) / 1e12 AS tb_per_s,
-    try_cast(measured.device ->> '$.launch_ns' AS DOUBLE) AS launch_ns,
+    try_cast(measured.device ->> '$.launch_ns' AS BIGINT) AS measured_launch_ns,
     try_cast(measured.device -> '$.flops_per_s' AS MAP (VARCHAR, DOUBLE)) AS flops_per_s
 FROM measured
 INNER JOIN devices

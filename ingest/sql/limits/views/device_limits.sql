@@ -7,7 +7,7 @@
 --
 -- run_id, device_id, rank
 -- device_name         recorded name
--- model               the model (`device_models.model`); null if it is not known
+-- model               the model, as in `device_models`; null if it is not known
 -- model_reason        why `model` is null: host, no_properties (the trace does not describe the
 --                     device), no_model (no model fits) or several_models
 -- models              all models that fit
@@ -16,7 +16,7 @@
 -- tb_per_s            memory bandwidth that shares are computed from, 10¹² bytes per second: given,
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
--- launch_ns           time of a launch by `capture calibrate`, ns
+-- measured_launch_ns  time of a launch by `capture calibrate`, ns
 WITH
 -- Few distinct devices: regular expressions take long.
 known AS (
@@ -39,7 +39,7 @@ fitting AS (
             AND (
                 regexp_matches(known.name, models.name_pattern)
                 OR (
-                    models.may_be_unnamed
+                    models.is_also_unnamed
                     AND coalesce(known.name, '') IN ('', 'AMD Radeon Graphics')
                 )
             )
@@ -47,7 +47,7 @@ fitting AS (
 ),
 
 measured AS (
-    SELECT run_id, device_id, tb_per_s, launch_ns FROM calibrations
+    SELECT run_id, device_id, tb_per_s, measured_launch_ns FROM calibrations
 ),
 
 given AS (
@@ -82,7 +82,7 @@ SELECT
         WHEN datasheet_tb_per_s IS NOT NULL THEN 'datasheet'
         WHEN measured_tb_per_s IS NOT NULL THEN 'calibration'
     END AS tb_per_s_from,
-    measured.launch_ns
+    measured.measured_launch_ns
 FROM devices
 LEFT JOIN fitting
     ON

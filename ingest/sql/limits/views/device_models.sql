@@ -3,11 +3,10 @@
 -- sparsity, half of them. To add a model, add a row.
 -- One row: a model of a device as profilers report it: one half of an MI250, one die of an Ascend
 -- 910C.
--- Start here: What are the peaks of a device?
 --
 -- model            short name
 -- name_pattern     RE2 expression that matches a part of the recorded name
--- may_be_unnamed   whether such devices are also recorded without a name, or as `AMD Radeon
+-- is_also_unnamed  whether such devices are also recorded without a name, or as `AMD Radeon
 --                  Graphics`: then only the next two columns tell the model
 -- multiprocessors  SMs or compute units, as the device reports them; null if it reports none
 -- memory_gb        memory as the device reports it, 10⁹ bytes: some drivers reserve a part
@@ -28,7 +27,7 @@
 SELECT
     model,
     name_pattern,
-    may_be_unnamed,
+    is_also_unnamed,
     multiprocessors::INTEGER AS multiprocessors,
     memory_gb::DOUBLE AS memory_gb,
     clock_mhz::INTEGER AS clock_mhz,
@@ -277,5 +276,5 @@ FROM (
     )
 ) AS models (
     model, name_pattern, multiprocessors, memory_gb, clock_mhz, tb_per_s, float64_matrix, float64,
-    float32, tf32, float16, bfloat16, float8, int8, float4, source, may_be_unnamed
+    float32, tf32, float16, bfloat16, float8, int8, float4, source, is_also_unnamed
 );

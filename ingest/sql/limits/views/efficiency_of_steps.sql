@@ -5,23 +5,22 @@
 -- One row: a name on a device at one level. Only operators with known work count.
 --
 -- run_id, rank, device_id, device
--- level              op (an operator with the same shapes and type), kernel (operators by the
---                    longest kernel that they launch) or module (by the innermost nn.Module)
--- name               name of the operator, kernel or module; null outside of modules
--- input_dims         at level op
--- dtype              type in which the operators compute; null if there are several
--- precision          the peak that limits them (`device_peaks.precision`); null if there are
---                    several
--- kind               kind of work (`work_formulas.kind`); null if there are several
+-- level        op (an operator with the same shapes and type), kernel (operators by the longest
+--              kernel that they launch) or module (by the innermost nn.Module)
+-- name         name of the operator, kernel or module; null outside of modules
+-- input_dims   at level op
+-- dtype        type in which the operators compute; null if there are several
+-- precision    the peak that limits them, as in `device_peaks`; null if there are several
+-- kind         kind of work, as in `work_formulas`; null if there are several
 -- calls
--- work_ns            sum of `op_efficiency.work_ns`, ns
--- flops              sum of the floating-point operations
--- bytes              sum of the bytes
+-- work_ns      sum of the times of the calls, as in `op_efficiency`, ns
+-- flops        sum of the floating-point operations
+-- bytes        sum of the bytes
 -- tflop_per_s, tb_per_s, intensity, peak_percent, bandwidth_percent, bound
--- saved_ns           time that reaching the roofline would save, ns
--- saved_80_ns        time that reaching 80 % of the roofline would save, ns
--- percent            share of the time of all operators with known work, percent
--- warning            above_peak: the calls together are faster than the peak allows
+-- saved_ns     time that reaching the roofline would save, ns
+-- saved_80_ns  time that reaching 80 % of the roofline would save, ns
+-- percent      share of the time of all operators with known work, percent
+-- warning      above_peak: the calls together are faster than the peak allows
 CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
     WITH
     levels AS (
@@ -51,19 +50,19 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
             if(count(DISTINCT kind) = 1, any_value(kind), NULL) AS kind,
             count(*) AS calls,
             sum(work_ns)::BIGINT AS work_ns,
-            sum(launch_ns)::BIGINT AS launch_ns,
-            sum(flops)::DOUBLE AS flops,
-            sum(bytes)::DOUBLE AS bytes,
+            sum(launch_call_ns)::BIGINT AS launch_call_ns,
+            try_cast(sum(flops) AS BIGINT) AS flops,
+            try_cast(sum(bytes) AS BIGINT) AS bytes,
             sum(work_ns) FILTER (WHERE flops IS NOT NULL)::BIGINT AS flops_ns,
             sum(work_ns) FILTER (WHERE bytes IS NOT NULL)::BIGINT AS bytes_ns,
-            sum(compute_ns) AS compute_ns,
-            sum(work_ns) FILTER (WHERE compute_ns IS NOT NULL)::BIGINT AS computed_ns,
-            sum(memory_ns) AS memory_ns,
-            sum(work_ns) FILTER (WHERE memory_ns IS NOT NULL)::BIGINT AS moved_ns,
-            sum(least_ns) AS least_ns,
-            sum(work_ns) FILTER (WHERE least_ns IS NOT NULL)::BIGINT AS limited_ns,
-            sum(saved_ns) AS saved_ns,
-            sum(saved_80_ns) AS saved_80_ns
+            sum(at_peak_ns) AS at_peak_ns,
+            sum(work_ns) FILTER (WHERE at_peak_ns IS NOT NULL)::BIGINT AS computed_ns,
+            sum(at_bandwidth_ns) AS at_bandwidth_ns,
+            sum(work_ns) FILTER (WHERE at_bandwidth_ns IS NOT NULL)::BIGINT AS moved_ns,
+            sum(roofline_ns) AS roofline_ns,
+            sum(work_ns) FILTER (WHERE roofline_ns IS NOT NULL)::BIGINT AS limited_ns,
+            sum(saved_ns)::BIGINT AS saved_ns,
+            sum(saved_80_ns)::BIGINT AS saved_80_ns
         FROM levels
         WHERE of_level.level <> 'kernel' OR kernel IS NOT NULL
         GROUP BY ALL
@@ -87,12 +86,13 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
         flops / nullif(flops_ns, 0) / 1e3 AS tflop_per_s,
         bytes / nullif(bytes_ns, 0) / 1e3 AS tb_per_s,
         flops / nullif(bytes, 0) AS intensity,
-        100 * compute_ns / nullif(computed_ns, 0) AS peak_percent,
-        100 * memory_ns / nullif(moved_ns, 0) AS bandwidth_percent,
-        if(least_ns IS NULL, NULL, bound_by(compute_ns, memory_ns, limited_ns, launch_ns)) AS bound,
+        100 * at_peak_ns / nullif(computed_ns, 0) AS peak_percent,
+        100 * at_bandwidth_ns / nullif(moved_ns, 0) AS bandwidth_percent,
+        if(roofline_ns IS NULL, NULL, bound_by(at_peak_ns, at_bandwidth_ns, limited_ns, launch_call_ns))
+            AS bound,
         saved_ns,
         saved_80_ns,
         100 * work_ns / nullif(sum(work_ns) OVER of_level, 0) AS percent,
-        if(least_ns > limited_ns, 'above_peak', NULL) AS warning
+        if(roofline_ns > limited_ns, 'above_peak', NULL) AS warning
     FROM sums
     WINDOW of_level AS (PARTITION BY run_id, device_id, sums.level);

@@ -2,30 +2,28 @@
 -- comes to the limits. Work is known of operators: if an operator launched several kernels, its
 -- work and rates are those of all of them.
 -- One row: a kernel.
--- Start here: How close do kernels come to the limits of the device?
 --
 -- run_id, rank, device_id
--- event_id           the kernel (`kernels.event_id`)
--- kernel             its name
--- step               step that launched it (`steps.step`)
+-- event_id            the kernel (`kernels.event_id`)
+-- kernel              its name
+-- step                step that launched it (`steps.step`)
 -- is_median
--- class              compute or communication
--- dur_ns             duration, ns
--- launch_dur_ns
--- op_id              operator with its work (`op_work.op_id`); null if no work is known
--- op                 name of that operator, or else of the innermost operator around the launch
--- module             innermost nn.Module around that operator
--- level              what its work and rates belong to: kernel, or operator if it is one of several
---                    kernels; null if no work is known
+-- class               compute or communication
+-- dur_ns, launch_dur_ns
+-- op_id               operator with its work (`op_work.op_id`); null if no work is known
+-- op                  name of that operator, or else of the innermost operator around the launch
+-- module              innermost nn.Module around that operator
+-- level               what its work and rates belong to: kernel, or operator if it is one of
+--                     several kernels; null if no work is known
 -- grid, block, registers, shared_bytes
--- blocks             number of blocks
--- resident_blocks    blocks that fit on a multiprocessor at a time; null if unknown, as on AMD
--- waves              `blocks` by the blocks that fit on the whole device: at less than 1, a part of
---                    the device is empty
+-- blocks              number of blocks
+-- resident_blocks     blocks that fit on a multiprocessor at a time; null if unknown, as on AMD
+-- waves               `blocks` by the blocks that fit on the whole device: at less than 1, a part
+--                     of the device is empty
 -- occupancy_percent
--- on_matrix_cores    whether its name shows that it uses tensor cores or matrix cores
+-- is_on_matrix_cores  whether its name shows that it uses tensor cores or matrix cores
 -- tflop_per_s, tb_per_s, intensity, peak_percent, bandwidth_percent, bound
--- saved_ns           its share of the time that reaching the roofline would save, by duration, ns
+-- saved_ns            its share of the time that reaching the roofline would save, by duration, ns
 WITH
 launched AS (
     SELECT
@@ -76,14 +74,14 @@ SELECT
     launched.resident_blocks::INTEGER AS resident_blocks,
     launched.blocks / (launched.resident_blocks * launched.multiprocessors) AS waves,
     launched.occupancy_percent,
-    uses_matrix_cores(launched.name) AS on_matrix_cores,
+    uses_matrix_cores(launched.name) AS is_on_matrix_cores,
     work.tflop_per_s,
     work.tb_per_s,
     work.intensity,
     work.peak_percent,
     work.bandwidth_percent,
     work.bound,
-    work.saved_ns * launched.dur_ns / nullif(work.work_ns, 0) AS saved_ns
+    round(work.saved_ns * launched.dur_ns / nullif(work.work_ns, 0))::BIGINT AS saved_ns
 FROM launched
 LEFT JOIN op_efficiency AS work
     ON launched.run_id = work.run_id AND launched.work_op_id = work.op_id;

@@ -5,28 +5,28 @@
 -- One row: a kernel with a launch shape (grid, block, registers, shared memory) on a device.
 --
 -- run_id, rank, device_id
--- kernel             name of the kernel
--- class              compute or communication
+-- kernel              name of the kernel
+-- class               compute or communication
 -- grid, block, registers, shared_bytes
 -- calls
--- device_ns          sum of the durations, ns
--- percent            share of the durations of all kernels on the device, percent
+-- device_ns           sum of the durations, ns
+-- percent             share of the durations of all kernels on the device, percent
 -- mean_ns, min_ns, max_ns
--- std_ns             standard deviation of the duration, ns; null for a single call
--- known_ns           sum of the durations of calls with known work, ns; null if there are none
--- blocks             number of blocks
--- resident_blocks    blocks that fit on a multiprocessor at a time; null if unknown, as on AMD
--- waves              `blocks` by the blocks that fit on the whole device: at less than 1, a part of
---                    the device is empty
+-- std_ns              standard deviation of the duration, ns; null for a single call
+-- known_ns            sum of the durations of calls with known work, ns; null if there are none
+-- blocks              number of blocks
+-- resident_blocks     blocks that fit on a multiprocessor at a time; null if unknown, as on AMD
+-- waves               `blocks` by the blocks that fit on the whole device: at less than 1, a part
+--                     of the device is empty
 -- occupancy_percent
--- on_matrix_cores    whether its name shows that it uses tensor cores or matrix cores
--- level              what its work and rates belong to: kernel, or operator if an operator launched
---                    it together with other kernels; null if no work is known
+-- is_on_matrix_cores  whether its name shows that it uses tensor cores or matrix cores
+-- level               what its work and rates belong to: kernel, or operator if an operator
+--                     launched it together with other kernels; null if no work is known
 -- tflop_per_s, tb_per_s, peak_percent, bandwidth_percent
--- bound              what bounds the calls together: compute, memory, launch or neither, as in
---                    `kernel_efficiency`; null if unknown
--- saved_ns           its share of the time that reaching the roofline would save, ns; null
---                    if the bound is unknown
+-- bound               what bounds the calls together: compute, memory, launch or neither, as in
+--                     `kernel_efficiency`; null if unknown
+-- saved_ns            its share of the time that reaching the roofline would save, ns; null if the
+--                     bound is unknown
 CREATE MACRO kernel_shapes_of_steps(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
     SELECT
         run_id,
@@ -50,7 +50,7 @@ CREATE MACRO kernel_shapes_of_steps(run := NULL, from_step := NULL, to_step := N
         any_value(resident_blocks) AS resident_blocks,
         any_value(waves) AS waves,
         avg(occupancy_percent) AS occupancy_percent,
-        any_value(on_matrix_cores) AS on_matrix_cores,
+        any_value(is_on_matrix_cores) AS is_on_matrix_cores,
         max(kernel_efficiency.level) AS level,
         -- Each rate is weighted by time, and counts the calls for which it is known.
         sum(tflop_per_s * dur_ns)
@@ -67,7 +67,7 @@ CREATE MACRO kernel_shapes_of_steps(run := NULL, from_step := NULL, to_step := N
             sum(dur_ns) FILTER (WHERE bound IS NOT NULL),
             sum(launch_dur_ns) FILTER (WHERE bound IS NOT NULL)
         ) AS bound,
-        sum(saved_ns) FILTER (WHERE bound IS NOT NULL) AS saved_ns
+        sum(saved_ns)::BIGINT AS saved_ns
     FROM kernel_efficiency
     WHERE is_asked(run_id, step, run, from_step, to_step)
     GROUP BY

@@ -1,37 +1,37 @@
 -- How close each call of an operator comes to the limits of its device, in the measured steps.
--- `compute_ns`, `memory_ns`, `least_ns` and the times can be added up over calls.
+-- `at_peak_ns`, `at_bandwidth_ns`, `roofline_ns` and the times can be added up over calls.
 -- One row: a call of an operator with known work, on the device of its kernels; in a run without a
 -- device, on its host.
 -- Start here: How close do operators come to the limits of the device?
 --
 -- run_id, rank, device_id, device
--- op_id              the operator (`ops.event_id`)
--- op                 its name
--- step               step of its first kernel (`steps.step`)
+-- op_id            the operator (`ops.event_id`)
+-- op               its name
+-- step             step of its first kernel (`steps.step`)
 -- is_median
--- module             innermost nn.Module around it
--- kind               kind of work (`work_formulas.kind`)
--- dtype              type in which it computes
--- precision          the peak that limits it (`device_peaks.precision`)
+-- module           innermost nn.Module around it
+-- kind             kind of work, as in `work_formulas`
+-- dtype            type in which it computes
+-- precision        the peak that limits it, as in `device_peaks`
 -- input_dims
--- flops              floating-point operations; null if unknown
--- bytes              bytes read and written; of a generated kernel, at most; null if unknown
+-- flops            floating-point operations; null if unknown
+-- bytes            bytes read and written; of a generated kernel, at most; null if unknown
 -- intensity
--- kernels            number of kernels, copies and memsets that it launched; null on a host
--- kernel             the longest of them
--- work_ns            sum of their durations; on a host, duration of the operator, ns
--- launch_ns          time of the calls that launched them, ns
+-- kernels          number of kernels, copies and memsets that it launched; null on a host
+-- kernel           the longest of them
+-- work_ns          sum of their durations; on a host, duration of the operator, ns
+-- launch_call_ns   time of the calls that launched them, ns
 -- tflop_per_s, tb_per_s
--- compute_ns         time that its operations take at the peak, ns; null if unknown
--- memory_ns          time that its bytes take at the memory bandwidth, ns; null if unknown, and for
---                    copies from or to another device or the host
--- least_ns           the longer one of these, ns: the roofline; null if unknown
+-- at_peak_ns       time that its operations take at the peak, ns; null if unknown
+-- at_bandwidth_ns  time that its bytes take at the memory bandwidth, ns; null if unknown, and for
+--                  copies from or to another device or the host
+-- roofline_ns      the longer one of these, ns: the roofline; null if unknown
 -- peak_percent, bandwidth_percent, bound
--- saved_ns           time that reaching the roofline would save, ns
--- saved_80_ns        time that reaching 80 % of the roofline would save, ns
--- warning            above_peak: it is faster than the peak allows, so the work or the peak is
---                    wrong. Inputs may come from a cache, and a generated kernel may use a part of
---                    its arguments
+-- saved_ns         time that reaching the roofline would save, ns
+-- saved_80_ns      time that reaching 80 % of the roofline would save, ns
+-- warning          above_peak: it is faster than the peak allows, so the work or the peak is wrong.
+--                  Inputs may come from a cache, a convolution may have fewer operations
+--                  (Winograd), and a generated kernel may use a part of its arguments
 WITH
 timed AS (
     SELECT
@@ -45,8 +45,8 @@ timed AS (
         count(*) AS kernels,
         arg_max(kernels.name, kernels.dur_ns) AS kernel,
         sum(kernels.dur_ns)::BIGINT AS work_ns,
-        sum(kernels.launch_dur_ns)::BIGINT AS launch_ns,
-        bool_or(uses_matrix_cores(kernels.name)) AS on_matrix_cores,
+        sum(kernels.launch_dur_ns)::BIGINT AS launch_call_ns,
+        bool_or(uses_matrix_cores(kernels.name)) AS is_on_matrix_cores,
         bool_or(kernels.kind = 'memcpy' AND regexp_matches(kernels.name, 'HtoD|DtoH|HtoH|PtoP'))
             AS leaves_device
     FROM kernels
@@ -64,7 +64,7 @@ timed AS (
         op.step,
         is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
         op.dur_ns AS work_ns,
-        FALSE AS on_matrix_cores,
+        FALSE AS is_on_matrix_cores,
         FALSE AS leaves_device
     FROM measured_windows AS measured
     INNER JOIN ops AS op ON measured.run_id = op.run_id AND measured.source_id = op.source_id
@@ -76,10 +76,10 @@ timed AS (
 
 worked AS (
     SELECT
-        timed.* EXCLUDE (on_matrix_cores),
+        timed.* EXCLUDE (is_on_matrix_cores),
         work.kind,
         work.dtype,
-        precision_of(work.dtype, work.kind, timed.on_matrix_cores) AS precision,
+        precision_of(work.dtype, work.kind, timed.is_on_matrix_cores) AS precision,
         work.flops,
         coalesce(work.bytes_read + work.bytes_written, work.bytes_at_most) AS bytes
     FROM timed
@@ -89,11 +89,15 @@ worked AS (
 limited AS (
     SELECT
         worked.*,
-        worked.flops / peaks.tflop_per_s / 1e3 AS compute_ns,
-        if(worked.leaves_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS memory_ns,
+        worked.flops / peaks.tflop_per_s / 1e3 AS at_peak_ns,
+        if(worked.leaves_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS at_bandwidth_ns,
         -- Without its bytes, only a product has a known limit.
-        if(is_product(worked.kind) OR memory_ns IS NOT NULL, greatest(compute_ns, memory_ns), NULL)
-            AS least_ns
+        if(
+            is_product(worked.kind) OR at_bandwidth_ns IS NOT NULL,
+            greatest(at_peak_ns, at_bandwidth_ns),
+            NULL
+        )
+            AS roofline_ns
     FROM worked
     LEFT JOIN device_peaks AS peaks
         ON
@@ -124,23 +128,30 @@ SELECT
     limited.kernels,
     limited.kernel,
     limited.work_ns,
-    limited.launch_ns,
+    limited.launch_call_ns,
     limited.flops / nullif(limited.work_ns, 0) / 1e3 AS tflop_per_s,
     limited.bytes / nullif(limited.work_ns, 0) / 1e3 AS tb_per_s,
-    limited.compute_ns,
-    limited.memory_ns,
-    limited.least_ns,
-    100 * limited.compute_ns / nullif(limited.work_ns, 0) AS peak_percent,
-    100 * limited.memory_ns / nullif(limited.work_ns, 0) AS bandwidth_percent,
+    limited.at_peak_ns,
+    limited.at_bandwidth_ns,
+    limited.roofline_ns,
+    100 * limited.at_peak_ns / nullif(limited.work_ns, 0) AS peak_percent,
+    100 * limited.at_bandwidth_ns / nullif(limited.work_ns, 0) AS bandwidth_percent,
     if(
-        limited.least_ns IS NULL,
+        limited.roofline_ns IS NULL,
         NULL,
-        bound_by(limited.compute_ns, limited.memory_ns, limited.work_ns, limited.launch_ns)
+        bound_by(limited.at_peak_ns, limited.at_bandwidth_ns, limited.work_ns, limited.launch_call_ns)
     ) AS bound,
     -- `greatest` skips nulls.
-    if(limited.least_ns IS NULL, NULL, greatest(limited.work_ns - limited.least_ns, 0)) AS saved_ns,
-    if(limited.least_ns IS NULL, NULL, greatest(limited.work_ns - limited.least_ns / 0.8, 0))
-        AS saved_80_ns,
-    if(limited.least_ns > limited.work_ns, 'above_peak', NULL) AS warning
+    if(
+        limited.roofline_ns IS NULL,
+        NULL,
+        greatest(limited.work_ns - round(limited.roofline_ns)::BIGINT, 0)
+    ) AS saved_ns,
+    if(
+        limited.roofline_ns IS NULL,
+        NULL,
+        greatest(limited.work_ns - round(limited.roofline_ns / 0.8)::BIGINT, 0)
+    ) AS saved_80_ns,
+    if(limited.work_ns > 0 AND limited.roofline_ns > limited.work_ns, 'above_peak', NULL) AS warning
 FROM limited
 INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id;

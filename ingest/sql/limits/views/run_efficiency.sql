@@ -14,15 +14,15 @@
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
 -- known_percent      share of the device time, without communication, of operators whose
 --                    floating-point operations are known, percent
--- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work),
---                    no_products, or no_peak
+-- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work), no_products,
+--                    or no_peak
 WITH
 work AS (
     SELECT
         work.run_id,
         work.device_id,
-        sum(work.flops) AS flops,
-        sum(work.bytes) AS bytes,
+        try_cast(sum(work.flops) AS BIGINT) AS flops,
+        try_cast(sum(work.bytes) AS BIGINT) AS bytes,
         sum(work.flops / peaks.tflop_per_s / 1e3) FILTER (WHERE work.is_product) AS product_ns,
         bool_or(work.flops > 0 AND peaks.tflop_per_s IS NULL) FILTER (WHERE work.is_product)
             AS lacks_peak,

@@ -1,7 +1,14 @@
 -- `elementwise_formulas()`: formulas of elementwise operators, with one operation for each element
 -- of the result; `operator_formulas` describes the columns.
 CREATE MACRO elementwise_formulas() AS TABLE
-    SELECT kind, formula, operators, 1 AS operand, flops, bytes_read, bytes_written, source, assumes
+    SELECT
+        *,
+        1 AS operand,
+        CASE
+            WHEN formula LIKE 'comparison%' THEN 'len(t) <= 3'
+            WHEN formula LIKE 'binary%' OR formula = 'where' THEN 'len(t) <= 4'
+            WHEN formula = 'unary' OR formula LIKE 'ternary%' THEN 'len(t) <= 5'
+        END AS requires
     FROM (
         VALUES
         (

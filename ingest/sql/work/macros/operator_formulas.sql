@@ -13,6 +13,8 @@
 -- bytes_read     bytes read at least, as SQL
 -- bytes_written  bytes written at least, as SQL
 -- bytes_at_most  upper bound of all bytes, as SQL, where reading and writing are not known apart
+-- requires       what must hold, as SQL; otherwise the work is unknown. Old traces of TorchScript
+--                record the whole stack of its interpreter instead of the arguments
 -- source         where the formula comes from
 -- assumes        what it assumes
 --

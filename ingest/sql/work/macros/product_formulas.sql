@@ -1,6 +1,15 @@
 -- `product_formulas()`: formulas of matrix products; `operator_formulas` describes the columns.
 CREATE MACRO product_formulas() AS TABLE
-    SELECT 'product' AS kind, *
+    SELECT
+        'product' AS kind,
+        *,
+        CASE formula
+            WHEN 'mm' THEN 'd[1][2] = d[2][1]'
+            WHEN 'bmm' THEN 'd[1][1] = d[2][1] AND d[1][3] = d[2][2]'
+            WHEN 'addmm' THEN 'd[2][2] = d[3][1]'
+            WHEN 'baddbmm' THEN 'd[2][1] = d[3][1] AND d[2][3] = d[3][2]'
+            WHEN 'linear' THEN 'd[1][-1] = d[2][-1] AND len(d[2]) <= 2'
+        END AS requires
     FROM (
         VALUES
         (

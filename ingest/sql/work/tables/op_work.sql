@@ -1,11 +1,10 @@
 -- Work of operators: floating-point operations, and bytes that have to be read and written. Work
 -- belongs to the outermost operator whose formula yields a number, so sums count it once.
 -- One row: a call of an operator with a formula (`work_formulas`) that yields a number.
--- Start here: How much work do operators do?
 --
 -- run_id, source_id, rank
 -- op_id          the operator (`ops.event_id`)
--- formula        the formula (`work_formulas.formula`)
+-- formula        the formula, as in `work_formulas`
 -- kind           kind of the formula
 -- dtype          type in which the operator computes, as torch names it: `bfloat16`
 -- flops          floating-point operations; a multiplication and an addition are two
@@ -13,9 +12,9 @@
 -- bytes_written  bytes of its outputs
 -- bytes_at_most  of a generated kernel, the bytes of all its arguments: an upper bound of what it
 --                reads and writes. Null for other operators
--- flops_reason   why `flops` is null: formula (what is recorded does not determine it; see
---                `work_formulas.assumes`) or inputs (a shape, type or value is missing, symbolic or
---                too large)
+-- flops_reason   why `flops` is null: formula (what is recorded does not determine it; see column
+--                `assumes` of `work_formulas`) or inputs (a shape, type or value is missing,
+--                symbolic or too large)
 -- bytes_reason   why `bytes_read` or `bytes_written` is null, in the same words
 SELECT
     work.source_id,

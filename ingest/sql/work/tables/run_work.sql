@@ -3,24 +3,25 @@
 -- on its host.
 -- Indexed: Queries over all runs read it.
 --
--- run_id, rank, device_id
--- precision      the peak that limits the operators (`device_peaks.precision`); null if no peak is
---                known for their type, and for activities without known work
--- is_product     whether they multiply matrices: products, convolutions and attention
--- ops            number of operators
--- flops          sum of their floating-point operations
--- bytes          sum of the bytes that they read and write
--- device_ns      sum of the durations of their kernels, or of the operators of a host, ns
--- flops_ns       part of `device_ns` of operators whose floating-point operations are known, ns
--- bytes_ns       part of `device_ns` of operators whose bytes are known, ns
+-- run_id, rank, device_id, device
+-- precision   the peak that limits the operators, as in `device_peaks`; null if no peak is known
+--             for their type, and for activities without known work
+-- is_product  whether they multiply matrices: products, convolutions and attention
+-- worked_ops
+-- flops       sum of their floating-point operations
+-- bytes       sum of the bytes that they read and write
+-- device_ns   sum of the durations of their kernels, or of the operators of a host, ns
+-- flops_ns    part of `device_ns` of operators whose floating-point operations are known, ns
+-- bytes_ns    part of `device_ns` of operators whose bytes are known, ns
 SELECT
     work.rank,
     work.device_id,
+    work.device,
     work.precision,
     work.is_product,
-    sum(work.ops)::BIGINT AS ops,
-    sum(work.flops) AS flops,
-    sum(work.bytes) AS bytes,
+    sum(work.worked_ops)::BIGINT AS worked_ops,
+    try_cast(sum(work.flops) AS BIGINT) AS flops,
+    try_cast(sum(work.bytes) AS BIGINT) AS bytes,
     sum(work.device_ns)::BIGINT AS device_ns,
     sum(work.flops_ns)::BIGINT AS flops_ns,
     sum(work.bytes_ns)::BIGINT AS bytes_ns

@@ -1,7 +1,6 @@
 -- How much of the device time of the measured steps belongs to operators whose work is known, and
 -- why the rest does not. Communication is left out.
 -- One row: a device and a reason, or the known part.
--- Start here: How much of the work is known?
 --
 -- run_id, rank, device_id
 -- reason         null for the known part. Otherwise why the floating-point operations are unknown:
@@ -16,7 +15,7 @@
 -- bytes_percent  share of the device time whose bytes are known, too, percent
 WITH
 named AS (
-    SELECT unnest(operators) AS op, any_value(flops IS NOT NULL) AS has_flops
+    SELECT unnest(listed_ops) AS op, any_value(flops_sql IS NOT NULL) AS has_flops
     FROM work_formulas
     GROUP BY op
 ),

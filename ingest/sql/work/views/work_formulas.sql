@@ -3,16 +3,30 @@
 -- values and `t` types.
 -- One row: a formula.
 --
--- kind           product, convolution, attention, norm, softmax, elementwise, optimizer, rotary,
---                reduction, gather, copy or fused
--- formula        name of the formula
--- operators      operators that it holds for; of generated kernels, the beginnings of their names
--- operand        the argument, from 1, whose type the operator computes in
--- flops          floating-point operations; a multiplication and an addition are two. Null if what
---                is recorded does not determine them, and so are the next two
--- bytes_read     bytes read
--- bytes_written  bytes written
--- source         where the formula comes from
--- assumes        what it assumes or leaves out
--- bytes_at_most  upper bound of all bytes, where reading and writing are not known apart
+-- kind               product, convolution, attention, norm, softmax, elementwise, optimizer,
+--                    rotary, reduction, gather, copy or fused
+-- formula            name of the formula
+-- listed_ops         operators that it holds for; of generated kernels, the beginnings of their
+--                    names
+-- operand            the argument, from 1, whose type the operator computes in
+-- flops_sql          floating-point operations; a multiplication and an addition are two. Null if
+--                    what is recorded does not determine them, and so are the next two
+-- bytes_read_sql     bytes read
+-- bytes_written_sql  bytes written
+-- bytes_at_most_sql  upper bound of all bytes, where reading and writing are not known apart
+-- requires_sql       what must hold; otherwise the work is unknown
+-- source             where the formula comes from
+-- assumes            what it assumes or leaves out
+SELECT
+    kind,
+    formula,
+    operators AS listed_ops,
+    operand,
+    flops AS flops_sql,
+    bytes_read AS bytes_read_sql,
+    bytes_written AS bytes_written_sql,
+    bytes_at_most AS bytes_at_most_sql,
+    requires AS requires_sql,
+    source,
+    assumes
 FROM operator_formulas();

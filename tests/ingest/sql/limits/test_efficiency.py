@@ -100,7 +100,7 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
     "TF32": ("tf32", 40_000, 12_000, "compute", 10_000, 0, None),
     "float32": ("float32", 200_000, 12_000, "neither", 200_000, 150_000, None),
     "memory": ("float32", 100, 6_000, "memory", 2_000, 500, None),
-    "launch": ("float32", 0.01, 0.6, "launch", 1_999.4, 1_999.25, None),
+    "launch": ("float32", 0.01, 0.6, "launch", 1_999, 1_999, None),
     "from the host": ("float32", 0, None, None, None, None, None),
     "unknown bytes": ("float32", 0, None, None, None, None, None),
     "an unknown type": (None, None, None, None, None, None, None),
@@ -110,7 +110,7 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_is_compared_with_the_limits(relations: Relations, name: str) -> None:
     ((*found,),) = relations.execute(
-        "SELECT precision, compute_ns, memory_ns, bound, saved_ns, saved_80_ns, warning "
+        "SELECT precision, at_peak_ns, at_bandwidth_ns, bound, saved_ns, saved_80_ns, warning "
         "FROM op_efficiency AS work JOIN ops ON op_id = event_id AND work.run_id = ops.run_id "
         "WHERE work.run_id = 'all' AND start_ns = ?",
         [int(CALLS[name][0]["ts"] * 1000)],

@@ -112,7 +112,8 @@ def test_kernels_without_known_work_have_no_rates(relations):
 def test_names_show_matrix_cores():
     events = [*launched(1, "h884gemm", 0, 10), *launched(2, "copy", 50, 10)]
     found = built(events).sql(
-        "SELECT kernel, on_matrix_cores, grid, waves FROM kernel_shapes_of_steps() ORDER BY kernel"
+        "SELECT kernel, is_on_matrix_cores, grid, waves FROM kernel_shapes_of_steps() "
+        "ORDER BY kernel"
     )
     assert found.fetchall() == [("copy", False, None, None), ("h884gemm", True, None, None)]
 

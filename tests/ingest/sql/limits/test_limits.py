@@ -183,6 +183,6 @@ def test_a_host_has_the_peaks_of_its_calibration() -> None:
         "t-rank0.trace.json": {"traceEvents": [op("aten::mm", 1, 1.2, args=shapes)]},
     }
     assert built(Run(files)).sql(
-        "SELECT op, work_ns, precision, compute_ns, round(peak_percent, 6), bound "
+        "SELECT op, work_ns, precision, at_peak_ns, round(peak_percent, 6), bound "
         "FROM op_efficiency"
     ).fetchall() == [("aten::mm", 1200, "float32", 120, 10, "neither")]

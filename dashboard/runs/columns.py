@@ -23,7 +23,7 @@ LABELS = {
     "ingested_at": "added (UTC)",
 }
 # Columns of `run_efficiency`, which takes longer to read than `run_list`.
-EFFICIENCY = ("mfu_percent", "tflop_per_s", "bandwidth_percent")
+EFFICIENCY = ("tflop_per_s", "bandwidth_percent")
 EXPRESSIONS = {
     "started_utc_at": "started_at AS started_utc_at",  # the same value, drawn twice
     **{
@@ -49,7 +49,7 @@ SHOWN = (
 )
 OTHERS = (
     *("steps", "span_ns", "ranks", "devices", "sources", "events", "activities"),
-    *EFFICIENCY,
+    *("mfu_percent", *EFFICIENCY),
     *("started_utc_at", "ingested_at"),
 )
 

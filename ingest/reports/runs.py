@@ -13,12 +13,11 @@ def runs() -> Section:
     """Return the runs of a store, newest first."""
     return Section(
         "Runs",
-        "run_overview",
+        "run_list",
         select(
             "run_id, model, mode, device_name, ranks, events, activities, span_ns, idle_percent, "
             "mfu_percent, peak_bytes, recompiles, started_at",
-            "run_overview LEFT JOIN (SELECT run_id, mfu_percent FROM run_efficiency "
-            "WHERE is_slowest) USING (run_id)",
+            "run_list",
             order_by="ingested_at DESC, run_id",
         ),
     )

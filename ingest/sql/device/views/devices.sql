@@ -19,25 +19,25 @@
 -- capability       compute capability, such as `9.0`; null if not recorded
 WITH
 found AS (
-    SELECT run_id, device_id_of(rank, NULL) AS device_id, rank, 'cpu' AS device_type
+    SELECT run_id, device_id_of(sources.rank, NULL) AS device_id, sources.rank, 'cpu' AS device_type
     FROM sources
-    WHERE rank IS NOT NULL
+    WHERE sources.rank IS NOT NULL
     UNION ALL BY NAME
-    SELECT run_id, device_id, rank, device FROM device_time
+    SELECT run_id, device_id, device_time.rank, device FROM device_time
     UNION ALL BY NAME
-    SELECT run_id, device_id, rank, device FROM megengine_comp_nodes
+    SELECT run_id, device_id, node.rank, device FROM megengine_comp_nodes AS node
     UNION ALL BY NAME
-    SELECT run_id, device_id, rank, device_type, device FROM memory_peak
+    SELECT run_id, device_id, memory_peak.rank, device_type, device FROM memory_peak
 ),
 
 described AS (
-    SELECT run_id, rank, unnest(known_devices) AS property FROM sources
+    SELECT run_id, sources.rank, unnest(known_devices) AS property FROM sources
 ),
 
 properties AS (
     SELECT
         run_id,
-        rank,
+        described.rank,
         property.number,
         struct_pack(
             name := property.name,
@@ -47,7 +47,7 @@ properties AS (
         ) AS known,
         min(known) OVER of_rank = max(known) OVER of_rank AS are_equal
     FROM described
-    WINDOW of_rank AS (PARTITION BY run_id, rank)
+    WINDOW of_rank AS (PARTITION BY run_id, described.rank)
 )
 
 SELECT

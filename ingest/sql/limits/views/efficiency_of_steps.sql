@@ -88,7 +88,11 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
         flops / nullif(bytes, 0) AS intensity,
         100 * at_peak_ns / nullif(computed_ns, 0) AS peak_percent,
         100 * at_bandwidth_ns / nullif(moved_ns, 0) AS bandwidth_percent,
-        if(roofline_ns IS NULL, NULL, bound_by(at_peak_ns, at_bandwidth_ns, limited_ns, launch_call_ns))
+        if(
+            roofline_ns IS NULL,
+            NULL,
+            bound_by(at_peak_ns, at_bandwidth_ns, limited_ns, launch_call_ns)
+        )
             AS bound,
         saved_ns,
         saved_80_ns,

@@ -139,7 +139,12 @@ SELECT
     if(
         limited.roofline_ns IS NULL,
         NULL,
-        bound_by(limited.at_peak_ns, limited.at_bandwidth_ns, limited.work_ns, limited.launch_call_ns)
+        bound_by(
+            limited.at_peak_ns,
+            limited.at_bandwidth_ns,
+            limited.work_ns,
+            limited.launch_call_ns
+        )
     ) AS bound,
     -- `greatest` skips nulls.
     if(

@@ -11,6 +11,8 @@
 -- step_times_ns  wall times of the steps on the slowest device, as in `run_step_times`, ns
 -- busy_percent   busy time of the slowest device as a share of the wall time of its median step, or
 --                of the entire recording if no steps were found, 0 to 100; null without a device
+-- idle_percent   idle time as a share of the span, 0 to 100; null without a device
+-- mfu_percent    model FLOP utilisation of the median step, as in `run_efficiency`; null if unknown
 -- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
 -- recompiles     number of recompilations in the measured time; null if not known
 -- sources, problems, ranks, devices, events
@@ -32,6 +34,8 @@ SELECT
     times.step_times_ns,
     if(slowest.measure = 'device', 100.0 * slowest.busy_ns / nullif(slowest.wall_ns, 0), NULL)
         AS busy_percent,
+    overview.idle_percent,
+    efficiency.mfu_percent,
     overview.peak_bytes,
     overview.recompiles,
     overview.sources,
@@ -44,4 +48,6 @@ SELECT
 FROM run_overview AS overview
 INNER JOIN runs ON overview.run_id = runs.run_id
 LEFT JOIN run_metrics AS slowest ON overview.run_id = slowest.run_id AND slowest.is_slowest
-LEFT JOIN run_step_times AS times ON overview.run_id = times.run_id;
+LEFT JOIN run_step_times AS times ON overview.run_id = times.run_id
+LEFT JOIN run_efficiency AS efficiency
+    ON overview.run_id = efficiency.run_id AND efficiency.is_slowest;

@@ -52,9 +52,14 @@ listed AS (
             { 'metric': 'recompiles', 'unit': 'count', 'value': metrics.recompiles },
             { 'metric': 'compile', 'unit': 'ns', 'value': metrics.compile_ns },
             { 'metric': 'peak', 'unit': 'bytes', 'value': metrics.peak_bytes },
-            { 'metric': 'steps', 'unit': 'count', 'value': metrics.steps }
+            { 'metric': 'steps', 'unit': 'count', 'value': metrics.steps },
+            { 'metric': 'mfu', 'unit': 'percent', 'value': efficiency.mfu_percent },
+            { 'metric': 'bandwidth', 'unit': 'percent', 'value': efficiency.bandwidth_percent },
+            { 'metric': 'flop_rate', 'unit': 'TFLO/s', 'value': efficiency.tflop_per_s }
         ] AS metrics
     FROM run_metrics AS metrics
+    LEFT JOIN run_efficiency AS efficiency
+        ON metrics.run_id = efficiency.run_id AND metrics.device_id = efficiency.device_id
 ),
 
 unnested AS (
@@ -95,31 +100,4 @@ SELECT
     TRUE AS is_part,
     1 + ordinal AS ordinal
 FROM run_parts
-WHERE is_idle IS NOT NULL
-UNION ALL
-SELECT
-    run_id,
-    efficiency.rank,
-    device,
-    is_slowest,
-    is_slowest_of_rank,
-    row.metric,
-    row.unit,
-    row.value,
-    FALSE AS is_part,
-    row.ordinal
-FROM (
-    SELECT
-        *,
-        unnest([
-            { 'metric': 'mfu', 'unit': 'percent', 'value': mfu_percent, 'ordinal': 1001 },
-            {
-                'metric': 'bandwidth',
-                'unit': 'percent',
-                'value': bandwidth_percent,
-                'ordinal': 1002
-            },
-            { 'metric': 'flop_rate', 'unit': 'TFLO/s', 'value': tflop_per_s, 'ordinal': 1003 }
-        ]) AS row
-    FROM run_efficiency
-) AS efficiency;
+WHERE is_idle IS NOT NULL;

@@ -18,6 +18,7 @@ PAGES: dict[str, dict[str, str]] = {
     "overview": {"run": DEVICE},
     "operators": {"run": DEVICE, "level": "kernel"},
     "kernels": {"run": DEVICE},
+    "roofline": {"run": DEVICE},
     "bubbles": {"run": DEVICE},
     "timeline": {"run": DEVICE},
     "memory": {"run": SNAPSHOT},

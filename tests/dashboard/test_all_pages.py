@@ -33,6 +33,9 @@ SHOWN = (
     ("operators", [OWLV2]),
     ("operators", [WORKERS0, OWLV2]),
     ("kernels", [OWLV2]),
+    ("roofline", [OWLV2]),
+    ("roofline", [WORKERS0, OWLV2]),
+    ("roofline", [CPU]),
     ("kernels", [WORKERS0, OWLV2]),
     ("bubbles", [TWO_RANKS]),
     ("streams", [OWLV2]),
@@ -42,7 +45,7 @@ SHOWN = (
     ("advice", [WORKERS0]),
     ("compare", [WORKERS0, WORKERS4]),
 )
-WITH_TABLES = {"runs", "bubbles", "operators", "kernels", "sql"}
+WITH_TABLES = {"runs", "bubbles", "operators", "kernels", "roofline", "sql"}
 OF_A_NETWORK = ("operators", "memory", "overview", "bubbles", "timeline")
 
 

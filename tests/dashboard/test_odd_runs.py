@@ -9,7 +9,7 @@ import ingest
 from tests.builders.events import Event, op
 from tests.dashboard.elements import step_heights, tables
 
-OF_STEPS = ("operators", "kernels", "modules", "memory")
+OF_STEPS = ("operators", "kernels", "roofline", "modules", "memory")
 MODULE = "nn.Module: __Net_0"
 
 

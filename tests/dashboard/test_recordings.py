@@ -13,6 +13,7 @@ SHOWN = {
     "overview": [[EAGER], [DEVICE]],
     "operators": [[COMPILED], [DEVICE], [NETWORK]],
     "kernels": [[EAGER], [DEVICE]],
+    "roofline": [[EAGER], [DEVICE], [EAGER, DEVICE]],
     "bubbles": [[DEVICE]],
     "streams": [[DEVICE]],
     "timeline": [[TWO_RANKS]],

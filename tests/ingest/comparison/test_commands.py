@@ -373,6 +373,8 @@ def test_every_condition_is_judged(diff: Diff) -> None:
         ("busy>five", "not a condition"),
         ("speed>+5%", "no metric speed; the metrics are wall, idle_host,"),
         ("busy>5%", "a percentage needs a sign, as in +5%"),
+        ("mfu<40", "the bound must be a percentage"),
+        ("flop_rate<3", "the bound must be a rate in GFLOPS, TFLOPS, PFLOPS"),
         ("busy>+5", "the bound must be a time in ns, us, µs, ms, s"),
         ("busy>+5MiB", "the bound must be a time"),
         ("peak>1ms", "the bound must be an amount of memory in B, KiB, MiB, GiB"),

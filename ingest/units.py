@@ -137,7 +137,19 @@ def shapes(input_dims: str | None) -> str:
     if not isinstance(input_dims, str):
         return ""
     listed = [dims for dims in json.loads(input_dims) if isinstance(dims, list) and dims]
-    return ", ".join("×".join(map(str, dims)) for dims in listed)
+    return ", ".join(
+        _tensors(dims) if isinstance(dims[0], list) else _sizes(dims) for dims in listed
+    )
+
+
+def _tensors(shapes: list[list[object]]) -> str:
+    """Format a list of tensors by its first ones: [512×512, 1024, … of 300]."""
+    first = ", ".join(map(_sizes, shapes[:2]))
+    return f"[{first}, … of {len(shapes):,}]" if len(shapes) > 2 else f"[{first}]"
+
+
+def _sizes(dims: list[object]) -> str:
+    return "×".join(map(str, dims)) if isinstance(dims, list) else str(dims)
 
 
 def mean_count(value: float | None) -> str:

@@ -77,11 +77,15 @@ def _of_run(view: View, level: str) -> None:
     with left:
         chart.show(view, frame, limits, at, lambda point: url.remember(AT, point))
     with right:
-        rows = _table(section, frame, view, level, at, search)
-    chosen = frame.iloc[rows[0]] if rows else None
-    url.remember(AT, None if chosen is None else str(chosen["at"]))
-    if chosen is not None:
-        detail.show(view, level, chosen)
+        _table(section, frame, view, level, at, search)
+    chosen = frame[frame["at"] == at]
+    if not chosen.empty:
+        detail.show(view, level, chosen.iloc[0])
+    elif at:
+        st.info(
+            f"**{formatting.literal(at)}** is not among the rows of {view.steps.label}.",
+            icon=":material/search_off:",
+        )
 
 
 def _table(
@@ -91,8 +95,8 @@ def _table(
     level: str,
     at: str | None,
     search: str,
-) -> list[int]:
-    """Draw the rows with the most time to save first. Return the ticked one."""
+) -> None:
+    """Draw the rows with the most time to save first. A tick changes the address."""
     shown = frame.head(MAX_ROWS)
     menu.heading(
         section.title,
@@ -102,7 +106,7 @@ def _table(
         files=view.files,
     )
     names = list(shown["at"])
-    rows = tables.show(
+    tables.show(
         shown.assign(input_dims=[formatting.shapes(dims) or None for dims in shown["input_dims"]]),
         section.view,
         key=f"roofline-{view.key}-{level}-{search}",
@@ -111,6 +115,7 @@ def _table(
         hidden=HIDDEN,
         select="single-row",
         selected=[names.index(at)] if at in names else [],
+        on_select=lambda rows: url.remember(AT, names[rows[0]] if rows else None),
         ids=names,
         rest_px=440,
     )
@@ -118,7 +123,6 @@ def _table(
     if len(frame) > MAX_ROWS:
         notes.append(f"The first {MAX_ROWS:,} of {len(frame):,} rows. The menu has all of them.")
     st.caption(" ".join(notes))
-    return rows
 
 
 def _at(row: object) -> str:

@@ -42,7 +42,10 @@ def page(runs: Sequence[str], level: str) -> None:
             icon=":material/straighten:",
         )
         return
-    both = sides[first].merge(sides[second], on=KEYS, suffixes=("_first", "_second"), how="outer")
+    keys = KEYS if level == "op" else KEYS[:1]
+    both = sides[first].merge(sides[second], on=keys, suffixes=("_first", "_second"), how="outer")
+    if level != "op":  # their operators can have other types and shapes in the other run
+        both = both.assign(input_dims=None, dtype=both["dtype_second"])
     left, right = st.container(key="beside-roofline").columns([4, 5], gap="medium")
     with left:
         _chart(both, first, second)
@@ -85,7 +88,10 @@ def _chart(both: pd.DataFrame, first: str, second: str) -> None:
             "x2": placed["intensity_second"],
             "y2": placed["tflop_per_s_second"] * 1e12,
             "size": [max(25.0, 900 * ns / longest) for ns in placed["work_ns_second"]],
-            "name": [formatting.short_name(str(name)) for name in placed["name"]],
+            "name": [
+                "outside of modules" if formatting.missing(name) else formatting.short_name(name)
+                for name in placed["name"]
+            ],
             "shapes": [formatting.shapes(dims) for dims in placed["input_dims"]],
             "before": placed["tflop_per_s_first"].map(formatting.operation_rate),
             "after": placed["tflop_per_s_second"].map(formatting.operation_rate),

@@ -33,20 +33,15 @@ def show(view: View, limits: Any) -> None:
 
 def _source(limits: Any) -> None:
     """Say which peaks are used."""
-    if not formatting.missing(limits.model):
-        st.caption(
-            f"Peaks of {limits.model}, from its datasheet (table device_models)."
-            + _measured(limits)
-        )
-    elif not formatting.missing(limits.tb_per_s_from):
-        source = {
-            "tag": "from the tags of the run",
-            "calibration": "as `capture calibrate` measured them",
-        }[limits.tb_per_s_from]
-        st.caption(f"Peaks {source}.")
+    if sources := reports.efficiency.sources_of(limits._asdict()):
+        st.caption(f"Peaks from {sources}.{_measured(limits)}")
     else:
         reason = REASONS[limits.model_reason]
-        name = "" if formatting.missing(limits.device_name) else f" of {limits.device_name}"
+        name = (
+            ""
+            if formatting.missing(limits.device_name)
+            else f" of {formatting.literal(limits.device_name)}"
+        )
         st.warning(
             f"The peaks{name} are unknown: {reason}. Give them to the run with `ingest edit RUN "
             "--tag peak_bfloat16=989 --tag peak_bandwidth=3.35` (10¹² per second), or record runs "
@@ -56,7 +51,7 @@ def _source(limits: Any) -> None:
 
 
 def _measured(limits: Any) -> str:
-    if formatting.missing(limits.measured_tb_per_s):
+    if formatting.missing(limits.measured_tb_per_s) or limits.tb_per_s_from == "calibration":
         return ""
     return (
         f" Dashed lines are what `capture calibrate` measured: a copy of "

@@ -22,16 +22,7 @@ LABELS = {
     "started_utc_at": "started (UTC)",
     "ingested_at": "added (UTC)",
 }
-# Columns of `run_efficiency`, which takes longer to read than `run_list`.
-EFFICIENCY = ("tflop_per_s", "bandwidth_percent")
-EXPRESSIONS = {
-    "started_utc_at": "started_at AS started_utc_at",  # the same value, drawn twice
-    **{
-        column: f"(SELECT any_value({column}) FROM run_efficiency AS efficiency "
-        f"WHERE efficiency.run_id = {VIEW}.run_id AND efficiency.is_slowest) AS {column}"
-        for column in EFFICIENCY
-    },
-}
+EXPRESSIONS = {"started_utc_at": "started_at AS started_utc_at"}  # the same value, drawn twice
 SHOWN = (
     "name",
     "step_ns",
@@ -49,7 +40,7 @@ SHOWN = (
 )
 OTHERS = (
     *("steps", "span_ns", "ranks", "devices", "sources", "events", "activities"),
-    *("mfu_percent", *EFFICIENCY),
+    *("mfu_percent", "tflop_per_s", "bandwidth_percent"),
     *("started_utc_at", "ingested_at"),
 )
 

@@ -29,7 +29,9 @@ def show(view: View) -> None:
     """Show utilisation, rates, and the share of known work."""
     for row in data.rows(reports.efficiency.totals(view.where())).itertuples():
         with st.container(horizontal=True):
-            st.metric("MFU", formatting.percent(row.mfu_percent), help=HELP["mfu"])
+            st.metric(
+                "MFU", formatting.percent(row.mfu_percent), help=_mfu_help(row.unknown_reason)
+            )
             st.metric("Rate", formatting.operation_rate(row.tflop_per_s), help=HELP["rate"])
             used = formatting.bandwidth(row.tb_per_s)
             if not formatting.missing(row.bandwidth_percent):
@@ -44,3 +46,10 @@ def show_mfu(view: View) -> None:
         if not formatting.missing(row.mfu_percent):
             help = f"{HELP['mfu']} {known(row.known_percent)}"
             st.metric("MFU", formatting.percent(row.mfu_percent), help=help)
+
+
+def _mfu_help(unknown_reason: str | None) -> str:
+    """Return what the utilisation is, and why it is unknown if it is."""
+    if formatting.missing(unknown_reason):
+        return HELP["mfu"]
+    return f"{HELP['mfu']} It is unknown: {reports.efficiency.UNKNOWN[str(unknown_reason)]}."

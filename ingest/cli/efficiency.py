@@ -74,7 +74,10 @@ def _cells(row: dict[str, Any], longest: int) -> tuple[str, ...]:
 
 def _summary(totals: dict[str, Any], peaks: str) -> Iterator[str]:
     known = percent(totals["known_percent"])
-    yield f"Model FLOP utilisation: {percent(totals['mfu_percent'])}, of the median step"
+    mfu = f"{percent(totals['mfu_percent'])}, of the median step"
+    if totals["unknown_reason"]:
+        mfu = f"unknown: {efficiency.UNKNOWN[totals['unknown_reason']]}"
+    yield f"Model FLOP utilisation: {mfu}"
     yield (
         f"Rates of the step:      {operation_rate(totals['tflop_per_s'])}, "
         f"{bandwidth(totals['tb_per_s'])} ({percent(totals['bandwidth_percent'])} of the bandwidth)"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 
@@ -18,6 +19,18 @@ COLUMNS = (
     "name, input_dims, dtype, work_ns, saved_ns, peak_percent, bandwidth_percent, bound, calls, "
     "tflop_per_s, tb_per_s, percent, saved_80_ns, intensity, flops, bytes, kind, precision, warning"
 )
+# Where peaks come from, by `device_peaks.tflop_per_s_from`.
+SOURCES = {
+    "tag": "the run's tags",
+    "datasheet": "the datasheet of {model}",
+    "calibration": "`capture calibrate`",
+}
+# Why the utilisation is unknown, by `run_efficiency.unknown_reason`.
+UNKNOWN = {
+    "no_work": "no operator of the step has known work",
+    "no_products": "the step has no products, convolutions or attention with known work",
+    "no_peak": "the peak of a type in which most products compute is unknown",
+}
 # What users can do if the limits of a device are not known.
 NO_PEAKS = (
     "its peaks are unknown; give them with `ingest edit RUN --tag peak_bfloat16=989 "
@@ -34,7 +47,7 @@ def efficiencies(connection: duckdb.DuckDBPyConnection, run_id: str, level: str)
             of_device(run_id, {"device_id": row["device_id"]}, level),
             of=(run_id, f"rank {row['rank']}", _device(row)),
             totals=totals({"run_id": run_id, "device_id": row["device_id"]}),
-            note=peaks_of(row),
+            note=f"peaks from {sources}" if (sources := sources_of(row)) else NO_PEAKS,
         )
         for row in devices
     ]
@@ -73,7 +86,9 @@ def limits(where: Mapping[str, Value]) -> Query:
     `where` has conditions on the columns `run_id`, `rank`, `device_id` and `device`.
     """
     return select(
-        "limits.*, efficiency.device",
+        "limits.*, efficiency.device, (SELECT coalesce(list(DISTINCT tflop_per_s_from), []) "
+        "FROM device_peaks AS peaks WHERE peaks.run_id = efficiency.run_id "
+        "AND peaks.device_id = efficiency.device_id) AS peaks_from",
         "run_efficiency AS efficiency INNER JOIN device_limits AS limits "
         "ON efficiency.run_id = limits.run_id AND efficiency.device_id = limits.device_id",
         {f"efficiency.{column}": value for column, value in where.items()},
@@ -86,15 +101,11 @@ def totals(where: Mapping[str, Value]) -> Query:
     return select("*", "run_efficiency", where, order_by="rank, device")
 
 
-def peaks_of(row: Mapping[str, Scalar]) -> str:
-    """Return where the peaks of a device come from, as a clause. `row` is of `limits`."""
-    if row["model"]:
-        return f"peaks of {row['model']}, from its datasheet"
-    if row["tb_per_s_from"] == "tag":
-        return "peaks from the run's tags"
-    if row["tb_per_s_from"] == "calibration":
-        return "peaks as `capture calibrate` measured them"
-    return NO_PEAKS
+def sources_of(row: Mapping[str, Any]) -> str:
+    """Return where the peaks of a device come from; empty if they are unknown. See `limits`."""
+    origins = {row["tb_per_s_from"], *row["peaks_from"]}
+    texts = [text for origin, text in SOURCES.items() if origin in origins]
+    return " and ".join(texts).format(model=row["model"])
 
 
 def _device(row: Mapping[str, Scalar]) -> str:

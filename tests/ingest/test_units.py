@@ -59,3 +59,18 @@ def test_a_time_with_a_unit_is_parsed(text: str, ns: int) -> None:
 def test_other_text_is_not_a_time(text: str) -> None:
     with pytest.raises(ValueError, match="not a time with a unit"):
         units.parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("input_dims", "written"),
+    [
+        ("[[16,64],[64,5],[]]", "16×64, 64×5"),
+        ("[[[2,3],[4]],[]]", "[2×3, 4]"),
+        ("[[[2,3],[4],[5],[6]]]", "[2×3, 4, … of 4]"),
+        ('[["s0",4],7]', "s0×4"),
+        ("[]", ""),
+        (None, ""),
+    ],
+)
+def test_shapes_are_those_of_tensors(input_dims: str | None, written: str) -> None:
+    assert units.shapes(input_dims) == written

@@ -44,7 +44,7 @@ def test_the_top_line_is_the_utilisation_of_the_median_step(opened, shown_store,
     page = opened(shown_store, "roofline", run=run_of(OWLV2))
     assert metrics(page)["MFU"] == "2.4%"
     assert metrics(page)["Known work"] == "100.0%"
-    assert "Peaks of H100 SXM, from its datasheet" in texts(page)
+    assert "Peaks from the datasheet of H100 SXM" in texts(page)
 
 
 def test_points_lie_below_the_roofs_of_their_types(opened, shown_store, run_of):

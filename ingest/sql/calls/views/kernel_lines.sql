@@ -37,7 +37,7 @@ CREATE MACRO kernel_lines(run, of_kernel, from_step := NULL, to_step := NULL) AS
             calls.caller_path_id,
             calls.name,
             calls.is_line
-        FROM launching
+        FROM (SELECT DISTINCT path_id FROM launching) AS launching  -- ranks share paths
         INNER JOIN calls ON launching.path_id = calls.path_id
         UNION ALL
         SELECT

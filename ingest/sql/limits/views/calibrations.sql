@@ -20,7 +20,7 @@ SELECT
     devices.run_id,
     devices.device_id,
     measured.measured_at,
-    try_cast(measured.device ->> '$.bytes_per_s' AS DOUBLE) / 1e12 AS tb_per_s,
+    positive(try_cast(measured.device ->> '$.bytes_per_s' AS DOUBLE)) / 1e12 AS tb_per_s,
     try_cast(measured.device ->> '$.launch_ns' AS BIGINT) AS measured_launch_ns,
     try_cast(measured.device -> '$.flops_per_s' AS MAP (VARCHAR, DOUBLE)) AS flops_per_s
 FROM measured
@@ -34,5 +34,14 @@ INNER JOIN devices
                 AND measured.device ->> '$.name' = devices.name
                 AND try_cast(measured.device ->> '$.multiprocessors' AS INTEGER)
                 IS NOT DISTINCT FROM devices.multiprocessors
+                AND coalesce(
+                    abs(
+                        try_cast(measured.device ->> '$.memory_bytes' AS DOUBLE)
+                        - devices.memory_bytes
+                    ) <= 0.03 * devices.memory_bytes,
+                    TRUE
+                )
         END
-QUALIFY row_number() OVER (PARTITION BY devices.run_id, devices.device_id) = 1;
+QUALIFY row_number() OVER (
+    PARTITION BY devices.run_id, devices.device_id ORDER BY measured.device::VARCHAR
+) = 1;

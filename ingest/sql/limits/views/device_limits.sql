@@ -16,7 +16,6 @@
 -- tb_per_s            memory bandwidth that shares are computed from, 10¹² bytes per second: given,
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
--- measured_launch_ns  time of a launch by `capture calibrate`, ns
 WITH
 -- Few distinct devices: regular expressions take long.
 known AS (
@@ -47,17 +46,16 @@ fitting AS (
 ),
 
 measured AS (
-    SELECT run_id, device_id, tb_per_s, measured_launch_ns FROM calibrations
+    SELECT run_id, device_id, tb_per_s FROM calibrations
 ),
 
 given AS (
     SELECT
         runs.run_id,
         metrics.device_id,
-        try_cast(runs.tags['peak_bandwidth'] AS DOUBLE) AS tb_per_s
+        positive(try_cast(runs.tags['peak_bandwidth'] AS DOUBLE)) AS tb_per_s
     FROM runs
     INNER JOIN run_metrics AS metrics ON runs.run_id = metrics.run_id
-    WHERE try_cast(runs.tags['peak_bandwidth'] AS DOUBLE) > 0
 )
 
 SELECT
@@ -81,8 +79,7 @@ SELECT
         WHEN given.tb_per_s IS NOT NULL THEN 'tag'
         WHEN datasheet_tb_per_s IS NOT NULL THEN 'datasheet'
         WHEN measured_tb_per_s IS NOT NULL THEN 'calibration'
-    END AS tb_per_s_from,
-    measured.measured_launch_ns
+    END AS tb_per_s_from
 FROM devices
 LEFT JOIN fitting
     ON

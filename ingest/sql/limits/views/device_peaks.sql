@@ -63,7 +63,7 @@ SELECT
     any_value(tflop_per_s) FILTER (WHERE origin = 'calibration') AS measured_tflop_per_s
 FROM found
 WHERE
-    tflop_per_s > 0
+    positive(tflop_per_s) IS NOT NULL
     AND precision IN (
         'float64_matrix', 'float64', 'float32', 'tf32', 'float16', 'bfloat16', 'float8', 'int8',
         'float4'

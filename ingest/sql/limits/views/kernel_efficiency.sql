@@ -81,7 +81,10 @@ SELECT
     work.peak_percent,
     work.bandwidth_percent,
     work.bound,
-    round(work.saved_ns * launched.dur_ns / nullif(work.work_ns, 0))::BIGINT AS saved_ns
+    round(work.saved_ns::DOUBLE * launched.dur_ns / nullif(work.work_ns, 0))::BIGINT AS saved_ns
 FROM launched
 LEFT JOIN op_efficiency AS work
-    ON launched.run_id = work.run_id AND launched.work_op_id = work.op_id;
+    ON
+        launched.run_id = work.run_id
+        AND launched.work_op_id = work.op_id
+        AND launched.device_id = work.device_id;

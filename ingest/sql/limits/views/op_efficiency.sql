@@ -54,6 +54,12 @@ timed AS (
         ON kernels.run_id = measured.run_id AND kernels.event_id = measured.event_id
     WHERE kernels.work_op_id IS NOT NULL
     GROUP BY kernels.run_id, kernels.rank, kernels.device_id, kernels.work_op_id
+    -- If it launched kernels on several devices, its work is on the one with the most time.
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY kernels.run_id, kernels.work_op_id
+            ORDER BY sum(kernels.dur_ns) DESC, kernels.device_id
+        ) = 1
     UNION ALL BY NAME
     SELECT
         op.run_id,
@@ -81,7 +87,7 @@ worked AS (
         work.dtype,
         precision_of(work.dtype, work.kind, timed.is_on_matrix_cores) AS precision,
         work.flops,
-        coalesce(work.bytes_read + work.bytes_written, work.bytes_at_most) AS bytes
+        work.bytes
     FROM timed
     INNER JOIN op_work AS work ON timed.run_id = work.run_id AND timed.op_id = work.op_id
 ),
@@ -150,12 +156,12 @@ SELECT
     if(
         limited.roofline_ns IS NULL,
         NULL,
-        greatest(limited.work_ns - round(limited.roofline_ns)::BIGINT, 0)
+        greatest(limited.work_ns - try_cast(round(limited.roofline_ns) AS BIGINT), 0)
     ) AS saved_ns,
     if(
         limited.roofline_ns IS NULL,
         NULL,
-        greatest(limited.work_ns - round(limited.roofline_ns / 0.8)::BIGINT, 0)
+        greatest(limited.work_ns - try_cast(round(limited.roofline_ns / 0.8) AS BIGINT), 0)
     ) AS saved_80_ns,
     if(limited.work_ns > 0 AND limited.roofline_ns > limited.work_ns, 'above_peak', NULL) AS warning
 FROM limited

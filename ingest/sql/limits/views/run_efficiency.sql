@@ -10,7 +10,7 @@
 -- tb_per_s           `bytes` by wall time, 10¹² bytes per second
 -- mfu_percent        model FLOP utilisation: the time that products, convolutions and attention
 --                    take at the peaks of their types, as a share of the wall time, percent; null
---                    if a peak is unknown
+--                    if the peaks for more than 1 % of their operations are unknown
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
 -- known_percent      share of the device time, without communication, of operators whose
 --                    floating-point operations are known, percent
@@ -24,8 +24,12 @@ work AS (
         try_cast(sum(work.flops) AS BIGINT) AS flops,
         try_cast(sum(work.bytes) AS BIGINT) AS bytes,
         sum(work.flops / peaks.tflop_per_s / 1e3) FILTER (WHERE work.is_product) AS product_ns,
-        bool_or(work.flops > 0 AND peaks.tflop_per_s IS NULL) FILTER (WHERE work.is_product)
-            AS lacks_peak,
+        -- Types that hardly count may lack a peak.
+        coalesce(
+            sum(work.flops) FILTER (WHERE work.is_product AND peaks.tflop_per_s IS NULL)
+            > 0.01 * sum(work.flops) FILTER (WHERE work.is_product),
+            FALSE
+        ) AS lacks_peak,
         100 * sum(work.flops_ns) / nullif(sum(work.device_ns), 0) AS known_percent
     FROM run_work AS work
     LEFT JOIN device_peaks AS peaks

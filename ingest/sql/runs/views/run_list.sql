@@ -13,6 +13,7 @@
 --                of the entire recording if no steps were found, 0 to 100; null without a device
 -- idle_percent   idle time as a share of the span, 0 to 100; null without a device
 -- mfu_percent    model FLOP utilisation of the median step, as in `run_efficiency`; null if unknown
+-- tflop_per_s, bandwidth_percent
 -- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
 -- recompiles     number of recompilations in the measured time; null if not known
 -- sources, problems, ranks, devices, events
@@ -36,6 +37,8 @@ SELECT
         AS busy_percent,
     overview.idle_percent,
     efficiency.mfu_percent,
+    efficiency.tflop_per_s,
+    efficiency.bandwidth_percent,
     overview.peak_bytes,
     overview.recompiles,
     overview.sources,

@@ -10,8 +10,9 @@ SELECT
     min(activity.step) AS step,
     kernels.work_op_id AS op_id,
     any_value(work.kind) AS kind,
-    any_value(work.flops) AS flops,
-    any_value(coalesce(work.bytes_read + work.bytes_written, work.bytes_at_most)) AS bytes,
+    -- If it launched kernels on several devices, its work is on the one with the most time.
+    if(row_number() OVER of_op = 1, any_value(work.flops), NULL) AS flops,
+    if(row_number() OVER of_op = 1, any_value(work.bytes), NULL) AS bytes,
     precision_of(
         any_value(work.dtype), any_value(work.kind), bool_or(uses_matrix_cores(kernels.name))
     ) AS precision,
@@ -26,6 +27,10 @@ GROUP BY
     activity.device_id,
     kernels.work_op_id,
     if(kernels.work_op_id IS NULL, activity.step, NULL)
+WINDOW
+    of_op AS (
+        PARTITION BY kernels.work_op_id ORDER BY sum(kernels.dur_ns) DESC, activity.device_id
+    )
 UNION ALL BY NAME
 SELECT
     work.source_id,
@@ -36,7 +41,7 @@ SELECT
     work.op_id,
     work.kind,
     work.flops,
-    coalesce(work.bytes_read + work.bytes_written, work.bytes_at_most) AS bytes,
+    work.bytes,
     precision_of(work.dtype, work.kind, FALSE) AS precision,
     ops.dur_ns AS device_ns
 FROM op_work AS work

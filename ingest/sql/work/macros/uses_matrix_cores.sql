@@ -3,5 +3,6 @@
 -- names.
 CREATE MACRO uses_matrix_cores(kernel) AS regexp_matches(kernel, concat(
     '(?i)tf32|xf32|tensor_?op|[fh]p?16|[sh]884|1688|16816|',
-    'wgmma|wmma|mfma|xdlops|hgemm|hmma|qmma|^Cijk_.*_MI\d+x'
+    'wgmma|wmma|mfma|xdlops|hgemm|hmma|qmma|nvjet|fmha|flash_[fb]wd|bmm_(Mx|BFloat16|E[245]m)|',
+    '^Cijk_.*_MI\d+x'
 ));

@@ -12,6 +12,7 @@
 -- bytes_written  bytes of its outputs
 -- bytes_at_most  of a generated kernel, the bytes of all its arguments: an upper bound of what it
 --                reads and writes. Null for other operators
+-- bytes          of both, or else `bytes_at_most`; null if neither is known
 -- flops_reason   why `flops` is null: formula (what is recorded does not determine it; see column
 --                `assumes` of `work_formulas`) or inputs (a shape, type or value is missing,
 --                symbolic or too large)
@@ -27,6 +28,9 @@ SELECT
     work.bytes_read,
     work.bytes_written,
     work.bytes_at_most,
+    coalesce(
+        try_cast(work.bytes_read::HUGEINT + work.bytes_written AS BIGINT), work.bytes_at_most
+    ) AS bytes,
     CASE
         WHEN work.flops IS NULL THEN if(formulas.flops IS NULL, 'formula', 'inputs')
     END AS flops_reason,

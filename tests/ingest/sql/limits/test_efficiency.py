@@ -193,3 +193,68 @@ def test_metrics_of_runs_have_utilisation_bandwidth_and_rate(relations: Relation
         ("bandwidth", "percent", pytest.approx(100 * 6_000 / wall_ns)),
         ("flop_rate", "TFLO/s", pytest.approx(FLOPS / wall_ns / 1e3)),
     ]
+
+
+def of_one(events: list[Event], **tags: str) -> Relations:
+    return built(Run({"trace.json": {"traceEvents": events}}, AddOptions(tags={**TAGS, **tags})))
+
+
+def test_bytes_that_do_not_fit_are_unknown() -> None:
+    """The bytes of each side fit into 64 bits, but not those of both."""
+    huge = [[10**9, 10**9]] * 2
+    found = of_one(call("aten::copy_", 1, huge, ["long int"] * 2, 5))
+    assert found.sql("SELECT bytes_read, bytes_written, bytes FROM op_work").fetchall() == [
+        (8 * 10**18, 8 * 10**18, None)
+    ]
+    assert found.sql("SELECT bytes, tb_per_s FROM run_efficiency").fetchall() == [(None, None)]
+
+
+def test_a_kernel_can_take_seconds() -> None:
+    found = of_one(call("aten::mm", 1, SQUARE, [BFLOAT16] * 2, 4_000_000))
+    assert found.sql("SELECT saved_ns FROM kernel_efficiency").fetchall() == [(3_999_980_000,)]
+
+
+@pytest.mark.parametrize("peak", ["nan", "inf", "-1", "0", "many", ""])
+def test_a_peak_that_is_not_a_number_above_0_is_unknown(peak: str) -> None:
+    found = of_one(CALLS["compute"], peak_bfloat16=peak, peak_bandwidth=peak)
+    assert found.sql("SELECT at_peak_ns, roofline_ns, saved_ns FROM op_efficiency").fetchall() == [
+        (None, None, None)
+    ]
+
+
+def test_work_on_two_devices_is_on_the_one_with_the_most_time() -> None:
+    events = call("aten::mm", 1, SQUARE, [BFLOAT16] * 2, 30, 40)
+    events[-1]["args"]["device"] = events[-1]["pid"] = 1
+    found = of_one(events)
+    assert found.sql("SELECT device, flops, work_ns FROM op_efficiency").fetchall() == [
+        (1, FLOPS, 40_000)
+    ]
+    assert found.sql(
+        "SELECT device, level FROM kernel_efficiency JOIN devices USING (run_id, device_id) "
+        "ORDER BY device"
+    ).fetchall() == [(0, None), (1, "kernel")]
+    assert found.sql("SELECT device, flops FROM step_work ORDER BY device").fetchall() == [
+        (0, None),
+        (1, FLOPS),
+    ]
+
+
+def test_calls_without_a_roofline_do_not_change_what_bounds_the_others() -> None:
+    events = [
+        *call("aten::mm", 100, SQUARE, [BFLOAT16] * 2, 25),
+        *call("aten::_foreach_add_", 200, [[[1000, 1000]], []], ["TensorList", "Scalar"], 75),
+    ]
+    found = of_one(events)
+    ((bound, intensity),) = found.sql(
+        "SELECT bound, intensity FROM efficiency_of_steps() WHERE level = 'module'"
+    ).fetchall()
+    assert (bound, intensity) == ("compute", pytest.approx(FLOPS / BYTES))
+
+
+def test_a_type_that_hardly_counts_may_lack_a_peak() -> None:
+    events = [*CALLS["compute"], *call("aten::mm", 300, [[2, 2], [2, 2]], ["c10::Half"] * 2, 2)]
+    found = of_one(events)
+    ((mfu, reason),) = found.sql(
+        "SELECT mfu_percent > 0, unknown_reason FROM run_efficiency"
+    ).fetchall()
+    assert (mfu, reason) == (True, None)

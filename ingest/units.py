@@ -113,7 +113,7 @@ def operations(count: float | None) -> str:
     """
     if not _is_known(count):
         return UNKNOWN
-    size = max(float(f"{count:.3g}"), 1)  # 999,950 are 1.00 M
+    size = max(abs(float(f"{count:.3g}")), 1)  # 999,950 are 1.00 M
     prefix = [name for name, factor in PREFIXES.items() if factor <= size][-1]
     return f"{three_digits(count / PREFIXES[prefix])} {prefix}FLO"
 

@@ -13,7 +13,7 @@
 --                    if the peaks for more than 1 % of their operations are unknown
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
 -- known_percent      share of the device time, without communication, of operators whose
---                    floating-point operations are known, percent
+--                    floating-point operations are known; of a host, of its busy time, percent
 -- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work), no_products,
 --                    or no_peak
 WITH
@@ -30,7 +30,8 @@ work AS (
             > 0.01 * sum(work.flops) FILTER (WHERE work.is_product),
             FALSE
         ) AS lacks_peak,
-        100 * sum(work.flops_ns) / nullif(sum(work.device_ns), 0) AS known_percent
+        sum(work.flops_ns) AS flops_ns,
+        sum(work.device_ns) AS device_ns
     FROM run_work AS work
     LEFT JOIN device_peaks AS peaks
         ON
@@ -54,7 +55,8 @@ SELECT
     work.bytes / nullif(metrics.wall_ns, 0) / 1e3 AS tb_per_s,
     if(work.lacks_peak, NULL, 100 * work.product_ns / nullif(metrics.wall_ns, 0)) AS mfu_percent,
     100 * work.bytes / nullif(metrics.wall_ns, 0) / 1e3 / limits.tb_per_s AS bandwidth_percent,
-    work.known_percent,
+    100 * if(metrics.measure = 'host', least(work.flops_ns, metrics.busy_ns), work.flops_ns)
+    / nullif(if(metrics.measure = 'host', metrics.busy_ns, work.device_ns), 0) AS known_percent,
     CASE
         WHEN work.flops IS NULL THEN 'no_work'
         WHEN work.lacks_peak THEN 'no_peak'

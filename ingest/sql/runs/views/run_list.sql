@@ -12,7 +12,8 @@
 -- busy_percent   busy time of the slowest device as a share of the wall time of its median step, or
 --                of the entire recording if no steps were found, 0 to 100; null without a device
 -- idle_percent   idle time as a share of the span, 0 to 100; null without a device
--- mfu_percent    model FLOP utilisation of the median step, as in `run_efficiency`; null if unknown
+-- mfu_percent    model FLOP utilisation of the median step, as in `run_efficiency`; null if
+--                unknown, or if less than 90 % of the work is known
 -- tflop_per_s, bandwidth_percent
 -- peak_bytes     the most memory in use on a device at a time, bytes; null if not recorded
 -- recompiles     number of recompilations in the measured time; null if not known
@@ -53,4 +54,7 @@ INNER JOIN runs ON overview.run_id = runs.run_id
 LEFT JOIN run_metrics AS slowest ON overview.run_id = slowest.run_id AND slowest.is_slowest
 LEFT JOIN run_step_times AS times ON overview.run_id = times.run_id
 LEFT JOIN run_efficiency AS efficiency
-    ON overview.run_id = efficiency.run_id AND efficiency.is_slowest;
+    ON
+        overview.run_id = efficiency.run_id
+        AND efficiency.is_slowest
+        AND efficiency.known_percent >= 90;

@@ -6,7 +6,8 @@
 -- is_slowest  whether the device has the longest wall time of the run
 -- is_slowest_of_rank
 -- metric      name of a column of `run_metrics` without its unit, `idle_` and a cause of idle time,
---             the name of another part, or from `run_efficiency`: mfu, bandwidth or flop_rate
+--             the name of another part, or from `run_efficiency`: mfu, bandwidth or flop_rate,
+--             which are null if less than 90 % of the work is known
 -- unit
 -- value       value of the metric; negative for an overlap; null if not known
 -- is_part     whether the metric is one of the parts that add up to metric `wall`
@@ -53,13 +54,17 @@ listed AS (
             { 'metric': 'compile', 'unit': 'ns', 'value': metrics.compile_ns },
             { 'metric': 'peak', 'unit': 'bytes', 'value': metrics.peak_bytes },
             { 'metric': 'steps', 'unit': 'count', 'value': metrics.steps },
-            { 'metric': 'mfu', 'unit': 'percent', 'value': efficiency.mfu_percent },
-            { 'metric': 'bandwidth', 'unit': 'percent', 'value': efficiency.bandwidth_percent },
-            { 'metric': 'flop_rate', 'unit': 'TFLO/s', 'value': efficiency.tflop_per_s }
+            { 'metric': 'mfu', 'unit': 'percent', 'value': known.mfu_percent },
+            { 'metric': 'bandwidth', 'unit': 'percent', 'value': known.bandwidth_percent },
+            { 'metric': 'flop_rate', 'unit': 'TFLO/s', 'value': known.tflop_per_s }
         ] AS metrics
     FROM run_metrics AS metrics
-    LEFT JOIN run_efficiency AS efficiency
-        ON metrics.run_id = efficiency.run_id AND metrics.device_id = efficiency.device_id
+    -- If less work is known, these are lower bounds, which must not be compared.
+    LEFT JOIN run_efficiency AS known
+        ON
+            metrics.run_id = known.run_id
+            AND metrics.device_id = known.device_id
+            AND known.known_percent >= 90
 ),
 
 unnested AS (

@@ -16,8 +16,8 @@ from tests.builders.events import host, kernel, op
 from tests.builders.megengine import CPU, Opr, chunk, profile, variable
 
 LEVELS = ("op", "leaf", "kernel")
-# `trend` reads small files of each run; `parts` and `advice_kinds` read no file.
-ACROSS_RUNS = {"trend", "parts", "advice_kinds"}
+# `trend` reads small files of each run; the others read no file.
+ACROSS_RUNS = {"trend", "advice_kinds", "device_models", "parts", "work_formulas"}
 
 
 def several(store: ingest.Store, file: Path) -> duckdb.DuckDBPyConnection:

@@ -24,18 +24,6 @@ HELP = {
     "Occupancy": "Active warps of a multiprocessor, as the profiler estimates them.",
     "Could save": "Its share of the time that reaching the roofline would save.",
 }
-SOURCES = {
-    "tag": "a tag of the run",
-    "datasheet": "the datasheet of {model}",
-    "calibration": "`capture calibrate`",
-}
-
-BOUNDS = {
-    "compute": "**Compute** bounds it.",
-    "memory": "**Memory** bounds it.",
-    "launch": "**Launching** it takes longer than running it.",
-    "neither": "**Neither** compute nor memory bounds it.",
-}
 
 
 def show(view: View, row: pd.Series, where: Mapping[str, Value]) -> None:
@@ -86,7 +74,11 @@ def _sentences(view: View, row: pd.Series, where: Mapping[str, Value]) -> list[s
         _rate(row["tb_per_s"], formatting.bandwidth, row["bandwidth_percent"], "bandwidth"),
     ]
     reached = " and ".join(filter(None, rates))
-    bound = "" if formatting.missing(row["bound"]) else f" {BOUNDS[row['bound']]}"
+    bound = (
+        ""
+        if formatting.missing(row["bound"])
+        else f" Bound by {reports.efficiency.BOUNDS[row['bound']]}."
+    )
     return [name, *([f"{of} reaches {reached}.{bound}"] if reached else []), *_peaks(view, where)]
 
 
@@ -100,7 +92,7 @@ def _rate(value: Any, write: Any, percent: Any, of: str) -> str:
 def _peaks(view: View, where: Mapping[str, Value]) -> list[str]:
     """Return the peaks that its shares are of, and where they come from."""
     device = {"run_id": view.run, **of_device(view)}
-    (limits,) = data.rows(reports.kernels.limits(device)).itertuples()
+    (limits,) = data.rows(reports.efficiency.limits(device)).itertuples()
     types = set(data.rows(reports.kernels.precisions(where))["precision"])
     found = [
         (
@@ -118,7 +110,7 @@ def _peaks(view: View, where: Mapping[str, Value]) -> list[str]:
     parts = [
         ", ".join(peak for peak, of in found if of == origin)
         + " by "
-        + SOURCES[origin].format(model=formatting.literal(str(limits.model)))
+        + reports.efficiency.SOURCES[origin].format(model=formatting.literal(str(limits.model)))
         for origin in origins
     ]
     return [f"Peaks: {'; '.join(parts)}."]

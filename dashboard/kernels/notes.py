@@ -3,33 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import data
-from dashboard.drawing import formatting
-from dashboard.kernels.shape import of_device
 from dashboard.widgets.view import View
 from ingest.server import reports
-
-
-def unknown_device(view: View) -> None:
-    """Say how to give the peaks of a device whose peaks are unknown."""
-    where = {"run_id": view.run, **of_device(view)}
-    (limits,) = data.rows(reports.kernels.limits(where)).itertuples()
-    if not formatting.missing(limits.tb_per_s) or not data.rows(reports.kernels.peaks(where)).empty:
-        return
-    known = not formatting.missing(limits.device_name)
-    name = f" ({formatting.literal(limits.device_name)})" if known else ""
-    several = ", ".join(formatting.literal(model) for model in limits.models)
-    which = f" It may be one of these: {several}." if several else ""
-    st.info(
-        f"The peaks of this device{name} are unknown, so shares of the peak and of the bandwidth "
-        f"are unknown, too.{which} Give them in 10¹² operations and bytes per second, or record "
-        "with `capture calibrate` on such a device.",
-        icon=":material/speed:",
-    )
-    st.code(
-        f"ingest edit {view.run} --tag peak_bfloat16=989 --tag peak_bandwidth=3.35",
-        language="bash",
-    )
 
 
 def of_table(view: View, frame: pd.DataFrame, most: int) -> None:
@@ -73,8 +48,5 @@ def _left_out(frame: pd.DataFrame) -> list[str]:
     if frame["occupancy_percent"].isna().all():
         left_out.append("The trace does not have estimates of the occupancy.")
     if frame["level"].isna().all():
-        left_out.append(
-            "No operator has known work: the trace lacks the shapes of inputs. Record with "
-            "`record_shapes=True`."
-        )
+        left_out.append(f"No operator has known work. {reports.efficiency.HOW_TO_RECORD_WORK}")
     return left_out

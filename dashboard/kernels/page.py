@@ -10,7 +10,7 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.kernels import detail, notes, side_by_side, summary
 from dashboard.kernels.shape import of_device, shape_of
-from dashboard.widgets import incomplete_runs, menu, url
+from dashboard.widgets import efficiency, incomplete_runs, menu, url
 from dashboard.widgets.view import View
 from ingest.server import Section, reports
 
@@ -44,7 +44,8 @@ def page(view: View) -> None:
         )
         return
     summary.metrics(view, totals)
-    notes.unknown_device(view)
+    for limits in data.rows(reports.efficiency.limits(view.where())).itertuples():
+        efficiency.note_unknown_peaks(limits)
     search = url.search("filter by name")
     section = ranking(view, search)
     frame = data.rows(section.query)

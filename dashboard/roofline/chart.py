@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting
 from dashboard.widgets.view import View
-from ingest.server import select
+from ingest.server import reports, select
 
 KEY = "roofline-chart"
 HEIGHT = 470
@@ -23,13 +23,7 @@ HELP = (
     "the memory bandwidth, and each flat roof the peak of a type. A point far below its roof could "
     "be faster. To the left of the edge memory is the limit, to the right the peak."
 )
-MEANINGS = {
-    "compute": "compute: at least 60% of the peak",
-    "memory": "memory: at least 60% of the bandwidth",
-    "launch": "launch: launching takes longer",
-    "neither": "neither",
-    "unknown": "unknown",
-}
+MEANINGS = {**reports.efficiency.BOUNDS, "unknown": "unknown"}
 
 
 def show(

@@ -9,17 +9,9 @@ from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.widgets import menu, timeline_link
 from dashboard.widgets.view import View
-from ingest.server import Value, select
+from ingest.server import Value, reports, select
 
 MAX_CALLS = 500
-# The column of `op_efficiency` that has the name of a row.
-NAMES = {"op": "op", "kernel": "kernel", "module": "module"}
-BOUNDS = {
-    "compute": "It is bound by **compute**: it reaches at least 60% of the peak.",
-    "memory": "It is bound by **memory**: it reaches at least 60% of the bandwidth.",
-    "launch": "It is bound by **launches**: launching its kernels took longer than running them.",
-    "neither": "It reaches neither the peak nor the bandwidth.",
-}
 
 
 def show(view: View, level: str, row: pd.Series) -> None:
@@ -48,7 +40,7 @@ def show(view: View, level: str, row: pd.Series) -> None:
 def _sentence(row: pd.Series) -> str:
     parts = []
     if not formatting.missing(row["bound"]):
-        parts.append(BOUNDS[row["bound"]])
+        parts.append(f"Bound by {reports.efficiency.BOUNDS[row['bound']]}.")
     if not formatting.missing(row["warning"]):
         parts.append(
             "It is faster than the peak allows: inputs may come from a cache, the formula may "
@@ -62,7 +54,7 @@ def _sentence(row: pd.Series) -> str:
 def _calls(view: View, level: str, row: pd.Series) -> None:
     """Show the calls, the longest first. A click opens one in the timeline."""
     where: dict[str, Value] = {f"work.{column}": value for column, value in view.of_steps().items()}
-    where[f"work.{NAMES[level]}"] = None if formatting.missing(row["name"]) else row["name"]
+    where[f"work.{level}"] = None if formatting.missing(row["name"]) else row["name"]
     if level == "op":
         for column in ("input_dims", "dtype"):
             where[f"work.{column}"] = None if formatting.missing(row[column]) else row[column]

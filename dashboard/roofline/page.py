@@ -136,8 +136,6 @@ def _nothing(is_searched: bool) -> None:
         st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
         return
     st.info(
-        "No operator in these steps has known work. Work follows from the shapes of inputs: record "
-        "the run with `record_shapes=True`, as `capture` does. Table work_coverage says what is "
-        "missing.",
+        f"No operator in these steps has known work. {reports.efficiency.HOW_TO_RECORD_WORK}",
         icon=":material/straighten:",
     )

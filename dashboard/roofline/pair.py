@@ -10,7 +10,7 @@ from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.roofline import chart
 from dashboard.widgets import compare_link, menu, run_picker
-from ingest.server import Query, select
+from ingest.server import Query, reports, select
 
 HEIGHT = 470
 MAX_ROWS = 2_000
@@ -37,8 +37,8 @@ def page(runs: Sequence[str], level: str) -> None:
     empty = [formatting.literal(run) for run, frame in sides.items() if frame.empty]
     if empty:
         st.info(
-            f"No operator has known work in {' and '.join(empty)}. Work follows from the shapes of "
-            "inputs (`record_shapes=True`).",
+            f"No operator has known work in {' and '.join(empty)}. "
+            f"{reports.efficiency.HOW_TO_RECORD_WORK}",
             icon=":material/straighten:",
         )
         return

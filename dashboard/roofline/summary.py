@@ -10,14 +10,6 @@ from dashboard.widgets import efficiency
 from dashboard.widgets.view import View
 from ingest.server import reports
 
-# Why a device is of no model, by `device_limits.model_reason`.
-REASONS = {
-    "no_properties": "the trace does not describe the device",
-    "no_model": "table device_models has no such device",
-    "several_models": "several models fit",
-    "host": "a host has no datasheet",
-}
-
 
 def limits_of(view: View) -> Any:
     """Return the row of `device_limits` about the view's device, or None."""
@@ -27,27 +19,9 @@ def limits_of(view: View) -> Any:
 def show(view: View, limits: Any) -> None:
     """Show the utilisation of the median step, and say which peaks are used."""
     efficiency.show(view)
-    if limits is not None:
-        _source(limits)
-
-
-def _source(limits: Any) -> None:
-    """Say which peaks are used."""
-    if sources := reports.efficiency.sources_of(limits._asdict()):
+    if limits is not None and not efficiency.note_unknown_peaks(limits):
+        sources = reports.efficiency.sources_of(limits._asdict())
         st.caption(f"Peaks from {sources}.{_measured(limits)}")
-    else:
-        reason = REASONS[limits.model_reason]
-        name = (
-            ""
-            if formatting.missing(limits.device_name)
-            else f" of {formatting.literal(limits.device_name)}"
-        )
-        st.warning(
-            f"The peaks{name} are unknown: {reason}. Give them to the run with `ingest edit RUN "
-            "--tag peak_bfloat16=989 --tag peak_bandwidth=3.35` (10¹² per second), or record runs "
-            "beside a calibration (`capture calibrate`).",
-            icon=":material/speed:",
-        )
 
 
 def _measured(limits: Any) -> str:

@@ -1,5 +1,7 @@
 """How close the median step comes to the limits of its device, as metrics of a page."""
 
+from typing import Any
+
 import streamlit as st
 
 from dashboard import data
@@ -46,6 +48,20 @@ def show_mfu(view: View) -> None:
         if not formatting.missing(row.mfu_percent):
             help = f"{HELP['mfu']} {known(row.known_percent)}"
             st.metric("MFU", formatting.percent(row.mfu_percent), help=help)
+
+
+def note_unknown_peaks(limits: Any) -> bool:
+    """Say why the peaks of a device are unknown, and what helps. Return whether they are.
+
+    `limits` is a row of `reports.efficiency.limits`.
+    """
+    row = limits._asdict()
+    if reports.efficiency.sources_of(row):
+        return False
+    name = None if formatting.missing(row["device_name"]) else row["device_name"]
+    named = {**row, "device_name": name and formatting.literal(name)}
+    st.warning(reports.efficiency.peaks_of(named), icon=":material/speed:")
+    return True
 
 
 def _mfu_help(unknown_reason: str | None) -> str:

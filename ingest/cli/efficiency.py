@@ -41,10 +41,7 @@ def efficiency_tables(
         (totals,) = section.totals.rows(connection)
         title = "  ".join(section.of)
         if not rows:
-            yield Text(
-                f"{title}: no operator has known work, which follows from recorded shapes "
-                "(record_shapes=True)"
-            )
+            yield Text(f"{title}: no operator has known work. {efficiency.HOW_TO_RECORD_WORK}")
             continue
         shown = rows[: limit or None]
         longest = sys.maxsize if is_wide else LONGEST_NAME
@@ -83,4 +80,4 @@ def _summary(totals: dict[str, Any], peaks: str) -> Iterator[str]:
         f"{bandwidth(totals['tb_per_s'])} ({percent(totals['bandwidth_percent'])} of the bandwidth)"
     )
     yield f"Known work:             {known} of the device time without communication"
-    yield f"Limits:                 {peaks}\n"
+    yield f"{peaks}\n"

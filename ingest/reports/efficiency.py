@@ -31,12 +31,30 @@ UNKNOWN = {
     "no_products": "the step has no products, convolutions or attention with known work",
     "no_peak": "the peak of a type in which most products compute is unknown",
 }
-# What users can do if the limits of a device are not known.
-NO_PEAKS = (
-    "its peaks are unknown; give them with `ingest edit RUN --tag peak_bfloat16=989 "
-    "--tag peak_bandwidth=3.35` (10¹² per second), or record runs beside a calibration "
-    "(`capture calibrate`)"
+# Why a device is of no model, by `device_limits.model_reason`.
+NO_MODEL = {
+    "no_properties": "the trace does not describe the device",
+    "no_model": "table device_models has no such device",
+    "several_models": "several models fit",
+    "host": "a host has no datasheet",
+}
+# What users can do if the limits of a device are unknown.
+HOW_TO_GIVE_PEAKS = (
+    "Give them with `ingest edit RUN --tag peak_bfloat16=989 --tag peak_bandwidth=3.35` (10¹² per "
+    "second), or record runs beside a calibration (`capture calibrate`)."
 )
+# What users can do if no work is known.
+HOW_TO_RECORD_WORK = (
+    "Work follows from the shapes of inputs: record the run with `record_shapes=True`, as "
+    "`capture` does. If an earlier version added the run, `ingest upgrade` computes its work."
+)
+# What bounds work, by `op_efficiency.bound`.
+BOUNDS = {
+    "compute": "compute: at least 60% of the peak",
+    "memory": "memory: at least 60% of the bandwidth",
+    "launch": "launch: launching takes longer than running",
+    "neither": "neither: less than 60% of both",
+}
 
 
 def efficiencies(connection: duckdb.DuckDBPyConnection, run_id: str, level: str) -> list[Section]:
@@ -47,7 +65,7 @@ def efficiencies(connection: duckdb.DuckDBPyConnection, run_id: str, level: str)
             of_device(run_id, {"device_id": row["device_id"]}, level),
             of=(run_id, f"rank {row['rank']}", _device(row)),
             totals=totals({"run_id": run_id, "device_id": row["device_id"]}),
-            note=f"peaks from {sources}" if (sources := sources_of(row)) else NO_PEAKS,
+            note=peaks_of(row),
         )
         for row in devices
     ]
@@ -106,6 +124,16 @@ def sources_of(row: Mapping[str, Any]) -> str:
     origins = {row["tb_per_s_from"], *row["peaks_from"]}
     texts = [text for origin, text in SOURCES.items() if origin in origins]
     return " and ".join(texts).format(model=row["model"])
+
+
+def peaks_of(row: Mapping[str, Any]) -> str:
+    """Return where the peaks of a device come from, or why they are unknown. See `limits`."""
+    if sources := sources_of(row):
+        return f"Peaks from {sources}."
+    several = f" ({', '.join(row['models'])})" if len(row["models"]) > 1 else ""
+    name = f" of {row['device_name']}" if row["device_name"] else ""
+    reason = NO_MODEL[row["model_reason"]]
+    return f"The peaks{name} are unknown: {reason}{several}. {HOW_TO_GIVE_PEAKS}"
 
 
 def _device(row: Mapping[str, Scalar]) -> str:

@@ -128,18 +128,18 @@ def _text(value: Any) -> str | None:
     return str(value).removesuffix(".0") if is_known else None
 
 
-def is_logarithmic(roofline_ns: float, most_ns: float) -> bool:
+def is_logarithmic(least_ns: float, most_ns: float) -> bool:
     """Return whether a histogram of durations needs a logarithmic axis."""
-    return most_ns > SPREAD * max(roofline_ns, 1)
+    return most_ns > SPREAD * max(least_ns, 1)
 
 
-def durations(where: Mapping[str, Value], roofline_ns: float, most_ns: float) -> Query:
+def durations(where: Mapping[str, Value], least_ns: float, most_ns: float) -> Query:
     """Return the query for a histogram of kernels' durations, from the shortest to the longest."""
-    if is_logarithmic(roofline_ns, most_ns):
+    if is_logarithmic(least_ns, most_ns):
         bar = f"floor({BARS} * log10(greatest(dur_ns, {FIRST_BAR_NS})))"
         since, until = (f"10 ** (({bar} + {more}) / {BARS})" for more in (0, 1))
     else:
-        width = max(1, ceil((most_ns - roofline_ns + 1) / MAX_BARS))
+        width = max(1, ceil((most_ns - least_ns + 1) / MAX_BARS))
         since = f"dur_ns // {width} * {width}"
         until = f"{since} + {width}"
     return select(
@@ -209,15 +209,10 @@ def calls(where: Mapping[str, Value], limit: int) -> Query:
 
 
 def peaks(where: Mapping[str, Value]) -> Query:
-    """Return the query for a device's model, its peak rates, and where they come from."""
+    """Return the query for a device's peak rates, and where they come from."""
     return select(
         "precision, tflop_per_s, tflop_per_s_from", "device_peaks", where, order_by="precision"
     )
-
-
-def limits(where: Mapping[str, Value]) -> Query:
-    """Return the query for a device's model and memory bandwidth: one row."""
-    return select("device_name, model, models, tb_per_s, tb_per_s_from", "device_limits", where)
 
 
 def precisions(where: Mapping[str, Value]) -> Query:

@@ -122,8 +122,8 @@ def test_a_run_without_a_device_says_so(opened, shown_store, run_of):
 def test_unknown_peaks_can_be_given(opened, shared_traces, small):
     page = opened(shared_traces.store.path, "kernels", run=small)
     shown = texts(page)
-    assert "The peaks of this device are unknown" in shown
-    assert f"ingest edit {small} --tag peak_bfloat16=989 --tag peak_bandwidth=3.35" in shown
+    assert "The peaks are unknown: the trace does not describe the device." in shown
+    assert "ingest edit RUN --tag peak_bfloat16=989 --tag peak_bandwidth=3.35" in shown
 
 
 def test_columns_that_were_not_recorded_are_left_out(opened, shared_traces, small):
@@ -148,7 +148,7 @@ def test_given_peaks_are_named(app, traces):
     options = ingest.AddOptions(tags={"peak_float32": "10", "peak_bandwidth": "1"})
     run = traces.store.add(traces.write(training(), "given"), options).run_id
     page = app(traces.store.path, "kernels", run=run, name="sgemm_128x64")
-    assert "Peaks: 10.0 TFLOPS in float32, 1.00 TB/s by a tag of the run." in texts(page)
+    assert "Peaks: 10.0 TFLOPS in float32, 1.00 TB/s by the run's tags." in texts(page)
 
 
 def test_a_device_that_only_copied_has_no_kernels(app, traces):

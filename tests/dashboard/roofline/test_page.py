@@ -68,7 +68,7 @@ def test_a_ticked_row_has_its_calls(app, shown_store, run_of):
     calls = table_with(page, "launch_call_ns")
     assert len(calls) == 120
     assert metrics(page)["Time"] == "262 ms"
-    assert "It reaches neither the peak nor the bandwidth." in texts(page)
+    assert "Bound by neither: less than 60% of both." in texts(page)
 
 
 def test_the_work_of_modules_and_kernels_adds_up_to_that_of_operators(opened, shown_store, run_of):

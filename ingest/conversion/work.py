@@ -35,8 +35,8 @@ def compute_work(
         for name in RESULTS
     )
     connection.execute(
-        f"INSERT INTO {result} SELECT input_id, {counts}, dtype_of(t[operand]) "
-        f"FROM (SELECT input_id, t, {chosen(1)} AS operand, {numbers} FROM {inputs})"
+        f"INSERT INTO {result} SELECT input_id, {counts}, y[operand] "
+        f"FROM (SELECT input_id, y, {chosen(1)} AS operand, {numbers} FROM {inputs})"
     )
 
 

@@ -2,7 +2,7 @@
 -- One row: an operator with shapes, types, strides and values of its arguments.
 -- Materialised: a step in Python reads it.
 --
--- `d`, `n`, `b`, `s`, `c` and `t` are the lists that formulas read; see `operator_formulas`.
+-- `d`, `n`, `b`, `s`, `c`, `t` and `y` are the lists that formulas read; see `operator_formulas`.
 WITH
 distinct_inputs AS (
     SELECT
@@ -84,5 +84,6 @@ SELECT
     ) AS b,
     list_transform(arguments, LAMBDA argument: argument['element_bytes']) AS s,
     c,
-    t
+    t,
+    list_transform(t, LAMBDA type: dtype_of(type)) AS y
 FROM shaped;

@@ -150,7 +150,7 @@ CREATE MACRO data_formulas() AS TABLE
         ),
         (
             'copy', 'item', 'aten::_local_scalar_dense',
-            '0', 'dtype_bytes(dtype_of(t[1]))', 'dtype_bytes(dtype_of(t[1]))',
+            '0', 'dtype_bytes(y[1])', 'dtype_bytes(y[1])',
             'one element', NULL
         ),
         -- Inside of calls without a result among the arguments are ones with it.

@@ -1,6 +1,5 @@
 -- `dtype_bytes(dtype)`: the size of an element of a type of torch, bytes; null if it is unknown.
 CREATE MACRO dtype_bytes(dtype) AS CASE
-    WHEN dtype = 'bool' THEN 1
-    WHEN dtype LIKE 'float4%' OR dtype LIKE 'float8%' THEN 1
+    WHEN regexp_matches(dtype, '^(bool$|float4|float8)') THEN 1
     ELSE try_cast(regexp_extract(dtype, '^(?:u?int|b?float|complex)(\d+)$', 1) AS INTEGER) // 8
 END;

@@ -26,6 +26,7 @@
 -- s  size of an element, bytes; null for a number
 -- c  value as text, if it is no tensor
 -- t  type, as recorded; empty for an argument that is not given
+-- y  type as torch names it: `bfloat16`; null if it is none of torch's
 CREATE MACRO operator_formulas() AS TABLE
     WITH formulas AS (
         SELECT * REPLACE (string_split_regex(operators, '\s+') AS operators)

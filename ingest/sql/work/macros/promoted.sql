@@ -11,14 +11,20 @@ CREATE MACRO promoted(shapes, sizes, types, texts) AS CASE
             LAMBDA operand: len(operand[1]) = 0 OR (len(operand[1]) > 0 AND operand[2] > 0)
         )) = len(shapes)
         THEN list_max(list_transform(
-            list_zip(shapes, sizes, types, coalesce(texts, [])),
+            list_zip(
+                shapes,
+                sizes,
+                types,
+                coalesce(texts, []),
+                list_transform(types, LAMBDA type: dtype_of(type))
+            ),
             LAMBDA operand: CASE
                 WHEN operand[2] > 0
                     THEN [
                         CASE
-                            WHEN starts_with(dtype_of(operand[3]), 'complex') THEN 9
-                            WHEN contains(dtype_of(operand[3]), 'float') THEN 6
-                            WHEN dtype_of(operand[3]) <> 'bool' THEN 3
+                            WHEN starts_with(operand[5], 'complex') THEN 9
+                            WHEN contains(operand[5], 'float') THEN 6
+                            WHEN operand[5] <> 'bool' THEN 3
                             ELSE 0
                         END + if(len(operand[1]) > 0, 2, 1),
                         operand[2]

@@ -117,6 +117,8 @@ def measure_queries(store: Path, run: str, times: int) -> Iterator[Measured]:
         "host_op_ranking of a run": (0.1, f"FROM host_op_ranking {of_run}"),
         "device_time of all runs": (1.0, "FROM device_time"),
         "run_overview of all runs": (1.0, "FROM run_overview"),
+        "efficiency_of_steps of a run": (0.5, f"FROM efficiency_of_steps('{run}', NULL, NULL)"),
+        "run_efficiency of all runs": (1.0, "FROM run_efficiency"),
     } | {
         f"a name in {name} of all runs": (
             1.0,
@@ -137,6 +139,7 @@ def measure_commands(store: Path, run: str, times: int) -> Iterator[Measured]:
     """Measure commands as complete processes."""
     questions = ["FROM advice", "FROM trend"]
     commands = [(["list"], 0.5), (["show", run], 1.0), (["top", run], 1.0)]
+    commands.append((["top", "--efficiency", run], 1.5))
     for arguments, limit in [*commands, *((["sql", query], 1.0) for query in questions)]:
         command = [COMMAND, *arguments, "--store", str(store)]
 

@@ -1,7 +1,7 @@
 """`calibration.json`: what the devices of a machine reach, as `capture calibrate` measured it.
 
-A run carries the measurements of its own device, if the file is in the run directory or in the
-directory around it.
+A run carries the measurements of its own device, if the file is in the run directory or in one of
+the directories around it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import torch
 
 SCHEMA = 1
+AROUND = 3  # levels: a sweep `runs/<sweep>/<variant>/run` finds the file in `runs`
 NUMBERS = ("bytes_per_s", "launch_ns")  # null if they could not be measured
 
 
@@ -28,7 +29,8 @@ def of_run(directory: Path, device: torch.device) -> dict[str, Any] | None:
     It has the content of the file, and under `devices` only the device of the same model. Raises
     CaptureError if the file cannot be read or is not valid.
     """
-    paths = (directory / CALIBRATION, directory.parent / CALIBRATION)
+    absolute = directory.absolute()
+    paths = (around / CALIBRATION for around in (absolute, *absolute.parents[:AROUND]))
     path = next((path for path in paths if os.path.isfile(path)), None)
     if path is None:
         return None

@@ -234,6 +234,7 @@ def test_a_run_carries_the_calibration_of_its_device(run_capture_here, tmp_path)
 
     assert recorded(tmp_path / "run")["calibration"] == content
     assert recorded(tmp_path)["calibration"] == content
+    assert recorded(tmp_path / "sweep" / "compile" / "run")["calibration"] == content
 
     others = [cpu | {"name": "Z80"}, cpu | {"threads": 99}, cpu | {"device_type": "cuda"}]
     (tmp_path / NAME).write_text(json.dumps(content | {"devices": [*others, cpu]}))

@@ -12,24 +12,27 @@ import ingest
 from docs.generate import pages
 
 PAGE = "known_work.md"
-# The sample traces with a device: the files of each, by the name of the run.
+# Sample traces with a device, and profiles of MegEngine: the files of each, by the name of the run.
 RUNS = {
-    "alexnet_cuda_sync": "alexnet_cuda_sync.json.gz",
-    "b200_gptoss": "b200_gptoss.json.gz",
-    "h100_owlv2": "h100_owlv2.json.gz",
-    "h100_qwen1.5-0.5b": "h100_qwen1.5-0.5b.json.gz",
-    "mi210_gpu_only": "mi210_gpu_only.json.gz",
-    "mi300_flux1_graph_capture": "mi300_flux1_graph_capture.json.gz",
-    "mi300_flux1_graph_replay": "mi300_flux1_graph_replay.json.gz",
-    "mi300_owlv2": "mi300_owlv2.json.gz",
-    "mi300_resnet_ddp_rank0": "mi300_resnet_ddp_rank0.json.gz",
-    "mi300_torch_compile_triton": "mi300_torch_compile_triton.json.gz",
-    "mtia_inference": "mtia_inference.json.gz",
-    "nccl_training_control": "nccl_training_control.json.gz",
-    "nccl_training_test": "nccl_training_test.json.gz",
-    "two_ranks": "two_rank_rank?.json.gz",
-    "v100_resnet50_workers0": "v100_resnet50_workers0.pt.trace.json.gz",
-    "v100_resnet50_workers4": "v100_resnet50_workers4.pt.trace.json.gz",
+    "alexnet_cuda_sync": "traces/alexnet_cuda_sync.json.gz",
+    "b200_gptoss": "traces/b200_gptoss.json.gz",
+    "h100_owlv2": "traces/h100_owlv2.json.gz",
+    "h100_qwen1.5-0.5b": "traces/h100_qwen1.5-0.5b.json.gz",
+    "mi210_gpu_only": "traces/mi210_gpu_only.json.gz",
+    "mi300_flux1_graph_capture": "traces/mi300_flux1_graph_capture.json.gz",
+    "mi300_flux1_graph_replay": "traces/mi300_flux1_graph_replay.json.gz",
+    "mi300_owlv2": "traces/mi300_owlv2.json.gz",
+    "mi300_resnet_ddp_rank0": "traces/mi300_resnet_ddp_rank0.json.gz",
+    "mi300_torch_compile_triton": "traces/mi300_torch_compile_triton.json.gz",
+    "mtia_inference": "traces/mtia_inference.json.gz",
+    "nccl_training_control": "traces/nccl_training_control.json.gz",
+    "nccl_training_test": "traces/nccl_training_test.json.gz",
+    "prof_async": "megengine/prof_async.json",
+    "prof_fast": "megengine/prof_fast.json",
+    "prof_net3": "megengine/prof_net3.json",
+    "two_ranks": "traces/two_rank_rank?.json.gz",
+    "v100_resnet50_workers0": "traces/v100_resnet50_workers0.pt.trace.json.gz",
+    "v100_resnet50_workers4": "traces/v100_resnet50_workers4.pt.trace.json.gz",
 }
 REASONS = {
     "graph_launch": "The launch of a graph started the kernel. No operator runs at that time.",
@@ -43,12 +46,14 @@ REASONS = {
     "kernel.",
     "inputs": "A shape, type or value is missing. Old versions of torch do not record values such "
     "as the stride of a convolution.",
+    "not_recorded": "The profiler of MegEngine counted no operations, as for copies and norms.",
 }
 HEAD = """# Known work
 
 `python -m docs.generate.known_work SAMPLES` generates this page. Table `op_work` computes the work
 of operators from their recorded shapes, types and values. Where these are missing, the work is
-unknown. The table below shows how much of the work is known in the sample traces with a device.
+unknown. MegEngine records the work itself (`prof_…`). The table below shows how much of the work is
+known in the sample traces with a device.
 
 The columns are shares of the device time of the measured steps, without communication, in percent.
 `flops` and `bytes` are the shares of operators whose floating-point operations and bytes are known.
@@ -81,7 +86,7 @@ def main() -> None:
         for name, pattern in RUNS.items():
             folder = Path(directory) / name
             folder.mkdir()
-            for file in (samples / "traces").glob(pattern):
+            for file in samples.glob(pattern):
                 shutil.copy(file, folder)
             store.add(folder, ingest.AddOptions(name=name))
         pages.write(PAGE, page(store))

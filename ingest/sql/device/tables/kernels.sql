@@ -95,7 +95,9 @@ SELECT
     launched.op,
     launched.top_op_id,
     launched.top_op,
-    CASE WHEN launched.launch_ns <= work.end_ns THEN work.op_id END AS work_op_id,
+    coalesce(
+        CASE WHEN launched.launch_ns <= work.end_ns THEN work.op_id END, recorded_work.op_id
+    ) AS work_op_id,
     coalesce(is_graph_launch(launched.launch_name), FALSE) AS is_graph_launch,
     recorded.graph_id,
     node.op AS graph_op,
@@ -123,6 +125,10 @@ SELECT
 FROM launched
 LEFT JOIN staged_activities AS recorded ON launched.event_id = recorded.event_id
 LEFT JOIN replayed_nodes AS node ON launched.event_id = node.event_id
+LEFT JOIN (
+    SELECT op_id, unnest(kernel_ids) AS event_id FROM megengine_work
+) AS recorded_work
+    ON launched.event_id = recorded_work.event_id
 ASOF LEFT JOIN op_work_spans AS work
     ON launched.lane = work.lane AND launched.launch_ns >= work.start_ns
 ASOF LEFT JOIN step_moments('steps') AS moment

@@ -10,7 +10,7 @@
 -- step             step of its first kernel (`steps.step`)
 -- is_median
 -- module           innermost nn.Module around it
--- kind             kind of work, as in `work_formulas`
+-- kind             kind of work, as in `op_work`
 -- dtype            type in which it computes
 -- precision        the peak that limits it, as in `device_peaks`
 -- input_dims

@@ -1,22 +1,28 @@
 -- Work of operators: floating-point operations, and bytes that have to be read and written. Work
--- belongs to the outermost operator whose formula yields a number, so sums count it once.
--- One row: a call of an operator with a formula (`work_formulas`) that yields a number.
+-- belongs to the outermost operator whose formula yields a number, so sums count it once. The work
+-- of MegEngine's operators is what its profiler recorded.
+-- One row: a call of an operator with a formula (`work_formulas`) that yields a number, or an
+-- operator with a footprint in a profile of MegEngine.
 --
 -- run_id, source_id, rank
--- op_id          the operator (`ops.event_id`)
--- formula        the formula, as in `work_formulas`
--- kind           kind of the formula
--- dtype          type in which the operator computes, as torch names it: `bfloat16`
+-- op_id          the operator (`ops.event_id`); null if a profile of MegEngine has no time of the
+--                operator on the host
+-- formula        the formula, as in `work_formulas`; `megengine` for figures of MegEngine
+-- kind           kind of work, as in `work_formulas`; `other` for other types of MegEngine's
+--                operators
+-- dtype          type in which the operator computes, as torch names it: `bfloat16`. Of MegEngine,
+--                the type of the first input with a known type
 -- flops          floating-point operations; a multiplication and an addition are two
--- bytes_read     bytes of its inputs, each once; of a gather, of the rows that it wants
--- bytes_written  bytes of its outputs
+-- bytes_read     bytes of its inputs, each once; of a gather, of the rows that it wants. Null for
+--                MegEngine, which records the sum
+-- bytes_written  bytes of its outputs. Null for MegEngine
 -- bytes_at_most  of a generated kernel, the bytes of all its arguments: an upper bound of what it
 --                reads and writes. Null for other operators
 -- bytes          of both, or else `bytes_at_most`; null if neither is known
 -- flops_reason   why `flops` is null: formula (what is recorded does not determine it; see column
---                `assumes` of `work_formulas`) or inputs (a shape, type or value is missing,
---                symbolic or too large)
--- bytes_reason   why `bytes_read` or `bytes_written` is null, in the same words
+--                `assumes` of `work_formulas`), inputs (a shape, type or value is missing, symbolic
+--                or too large) or not_recorded (MegEngine counted none, or no natural number)
+-- bytes_reason   why the bytes read or written are unknown, in the same words
 SELECT
     work.source_id,
     work.rank,
@@ -41,4 +47,7 @@ SELECT
             )
     END AS bytes_reason
 FROM op_work_spans AS work
-INNER JOIN formulas ON work.formula = formulas.formula;
+INNER JOIN formulas ON work.formula = formulas.formula
+UNION ALL BY NAME
+SELECT * EXCLUDE (kernel_ids)
+FROM megengine_work;

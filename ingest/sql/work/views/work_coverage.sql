@@ -7,8 +7,8 @@
 --                graph_launch (a graph launched the activity), no_launch (launched before the
 --                recording began), no_operator (launched outside of operators), no_shapes (the
 --                operator has no shapes), no_formula (`work_formulas` does not list the operator),
---                formula (what is recorded does not determine it) or inputs (a shape, type or value
---                is missing)
+--                formula (what is recorded does not determine it), inputs (a shape, type or value
+--                is missing) or not_recorded (the profiler of MegEngine counted none)
 -- activities     number of kernels, copies and memsets
 -- device_ns      sum of their durations, ns
 -- percent        share of the device time, percent

@@ -1,6 +1,7 @@
 -- The formulas of the work of operators, as SQL over the recorded inputs of a call. `n[1]` is the
 -- number of elements of the first argument, `d` are shapes, `b` bytes, `s` bytes of an element, `c`
--- values and `t` types.
+-- values and `t` types. Operators of MegEngine have no formula: their work in `op_work` is what its
+-- profiler recorded.
 -- One row: a formula.
 --
 -- kind               product, convolution, attention, norm, softmax, elementwise, optimizer,

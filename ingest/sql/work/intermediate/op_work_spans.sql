@@ -2,9 +2,13 @@
 -- One row: a call of such an operator.
 -- Materialised: several relations read it.
 --
+-- An operator without operations whose bytes are unknown, such as `aten::index`, gives way to
+-- operators inside it whose bytes are known.
+--
 -- Rounded times can make neighbours overlap a little, or an operator end after the one around it.
 -- So an operator is inside another one if more than half of its time is.
-WITH worked AS (
+WITH
+worked AS (
     SELECT
         op.source_id,
         op.rank,
@@ -14,16 +18,38 @@ WITH worked AS (
         op.end_ns,
         op.event_index,
         calls.formula,
-        work.* EXCLUDE (input_id)
+        work.* EXCLUDE (input_id),
+        work.bytes_read IS NOT NULL AND work.bytes_written IS NOT NULL
+        OR work.bytes_at_most IS NOT NULL AS has_bytes
     FROM (SELECT input_id, formula, unnest(event_ids) AS event_id FROM work_inputs) AS calls
     INNER JOIN input_work AS work ON calls.input_id = work.input_id
     INNER JOIN complete AS op ON calls.event_id = op.event_id
     WHERE
         coalesce(work.flops, work.bytes_read, work.bytes_written, work.bytes_at_most) IS NOT NULL
+),
+
+followed AS (
+    SELECT
+        *,
+        first_value(if(has_bytes, { 'from_ns': start_ns, 'to_ns': end_ns }, NULL) IGNORE NULLS)
+            OVER (
+                PARTITION BY lane
+                ORDER BY start_ns, end_ns DESC, event_index, op_id
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+            ) AS next_with_bytes
+    FROM worked
 )
 
-SELECT *
-FROM worked
+SELECT * EXCLUDE (has_bytes, next_with_bytes)
+FROM followed
+WHERE
+    NOT coalesce(
+        flops = 0
+        AND NOT has_bytes
+        AND end_ns - next_with_bytes.from_ns
+        > (next_with_bytes.to_ns - next_with_bytes.from_ns) / 2,
+        FALSE
+    )
 QUALIFY
     coalesce(
         max(end_ns) OVER (

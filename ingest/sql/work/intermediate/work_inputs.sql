@@ -27,14 +27,19 @@ parsed AS (
         try_cast(input_types::JSON AS VARCHAR[]) AS t,
         list_transform(
             list_zip(
-                try_cast(input_dims::JSON AS JSON[]), t, try_cast(input_strides::JSON AS JSON[])
+                try_cast(input_dims::JSON AS JSON[]),
+                t,
+                try_cast(input_strides::JSON AS JSON[]),
+                list_resize([FALSE, formula LIKE 'binary%'], len(t))
             ),
             LAMBDA argument: {
                 'dims': argument[1],
                 'sizes': try_cast(argument[1] AS DOUBLE[]),
                 'strides': try_cast(argument[3] AS DOUBLE[]),
                 'element_bytes': dtype_bytes(dtype_of(argument[2])),
-                'is_number': coalesce(is_number(argument[2], argument[1]::VARCHAR), FALSE)
+                'is_number': coalesce(
+                    is_number(argument[2], argument[1]::VARCHAR, argument[4]), FALSE
+                )
             }
         ) AS arguments
     FROM distinct_inputs

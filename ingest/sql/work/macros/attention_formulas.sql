@@ -19,7 +19,7 @@ CREATE MACRO attention_formulas() AS TABLE
             'b[1] + b[2] + b[3] + given(t[4], b[4]) + given(t[5], b[5]) + given(t[6], b[6])',
             's[1] * n[1] / d[1][-1] * d[3][-1]',
             'torch.utils.flop_counter',
-            'a causal mask halves nothing; dropout and softmax are not counted'
+            'a causal mask halves nothing; dropout and softmax are not counted', 10
         ),
         (
             'sdpa_backward',
@@ -33,7 +33,7 @@ CREATE MACRO attention_formulas() AS TABLE
             'b[1] + s[1] * n[1] + b[2] + b[3] + b[4]', 's[2] * n[2] + s[3] * n[3] + s[4] * n[4]',
             'torch.utils.flop_counter: the scores again, and four products',
             'a causal mask halves nothing; the output is as large as its gradient; masks are not
-            counted'
+            counted', 17
         ),
         -- query, key and value: [batch, length, heads, size]
         (
@@ -42,7 +42,7 @@ CREATE MACRO attention_formulas() AS TABLE
                 THEN 2 * n[1] * d[2][2] + 2 * n[1] / d[1][4] * d[2][2] * d[3][4] END',
             'b[1] + b[2] + b[3]', 's[1] * n[1] / d[1][-1] * d[3][-1]',
             'torch.utils.flop_counter',
-            'a causal mask halves nothing; lengths in a tensor are not recorded'
+            'a causal mask halves nothing; lengths in a tensor are not recorded', 18
         ),
         (
             'flash_backward',
@@ -51,7 +51,7 @@ CREATE MACRO attention_formulas() AS TABLE
                 THEN 6 * n[2] * d[3][2] + 4 * n[2] / d[2][4] * d[3][2] * d[4][4] END',
             'b[1] + s[1] * n[1] + b[2] + b[3] + b[4]', 's[2] * n[2] + s[3] * n[3] + s[4] * n[4]',
             'torch.utils.flop_counter: the scores again, and four products',
-            'a causal mask halves nothing; lengths in a tensor are not recorded'
+            'a causal mask halves nothing; lengths in a tensor are not recorded', 17
         ),
         -- The fifth argument, or the seventh, has the lengths of the sequences.
         (
@@ -61,7 +61,7 @@ CREATE MACRO attention_formulas() AS TABLE
                 THEN 2 * n[1] * d[2][2] + 2 * n[1] / d[1][4] * d[2][2] * d[3][4] END',
             'b[1] + b[2] + b[3] + given(t[4], b[4])', 's[1] * n[1] / d[1][-1] * d[3][-1]',
             'torch.utils.flop_counter',
-            'a causal mask halves nothing; lengths in a tensor are not recorded'
+            'a causal mask halves nothing; lengths in a tensor are not recorded', 14
         ),
         (
             'efficient_backward', 'aten::_efficient_attention_backward', 2,
@@ -69,7 +69,7 @@ CREATE MACRO attention_formulas() AS TABLE
                 THEN 6 * n[2] * d[3][2] + 4 * n[2] / d[2][4] * d[3][2] * d[4][4] END',
             'b[1] + s[1] * n[1] + b[2] + b[3] + b[4]', 's[2] * n[2] + s[3] * n[3] + s[4] * n[4]',
             'torch.utils.flop_counter: the scores again, and four products',
-            'a causal mask halves nothing; lengths in a tensor are not recorded'
+            'a causal mask halves nothing; lengths in a tensor are not recorded', 20
         ),
         -- query, key and value: [all lengths, heads, size]
         (
@@ -81,6 +81,8 @@ CREATE MACRO attention_formulas() AS TABLE
             NULL,
             NULL, NULL,
             'the lengths of the sequences are in a tensor',
-            'only the keys of each sequence count, and cached keys are not among the inputs'
+            'only the keys of each sequence count, and cached keys are not among the inputs', NULL
         )
-    ) AS formulas (formula, operators, operand, flops, bytes_read, bytes_written, source, assumes);
+    ) AS formulas (
+        formula, operators, operand, flops, bytes_read, bytes_written, source, assumes, arguments
+    );

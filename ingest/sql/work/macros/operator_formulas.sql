@@ -13,10 +13,12 @@
 -- bytes_read     bytes read at least, as SQL
 -- bytes_written  bytes written at least, as SQL
 -- bytes_at_most  upper bound of all bytes, as SQL, where reading and writing are not known apart
--- requires       what must hold, as SQL; otherwise the work is unknown. Old traces of TorchScript
---                record the whole stack of its interpreter instead of the arguments
+-- requires       what must hold, as SQL; otherwise the work is unknown
 -- source         where the formula comes from
 -- assumes        what it assumes
+--
+-- The lists also say how many `arguments` operators of torch have at most, with `out`. That becomes
+-- part of `requires`: old traces of TorchScript record the whole stack of its interpreter instead.
 --
 -- The SQL describes the arguments of a call by lists with an entry for each argument, from 1:
 --
@@ -29,7 +31,12 @@
 -- y  type as torch names it: `bfloat16`; null if it is none of torch's
 CREATE MACRO operator_formulas() AS TABLE
     WITH formulas AS (
-        SELECT * REPLACE (string_split_regex(operators, '\s+') AS operators)
+        SELECT
+            * EXCLUDE (arguments)
+            REPLACE (
+                string_split_regex(operators, '\s+') AS operators,
+                nullif(concat_ws(' AND ', requires, 'len(d) <= ' || arguments), '') AS requires
+            )
         FROM (
             FROM product_formulas()
             UNION ALL BY NAME

@@ -29,7 +29,11 @@ CREATE MACRO promoted(shapes, sizes, types, texts) AS CASE
                         END + if(len(operand[1]) > 0, 2, 1),
                         operand[2]
                     ]
-                WHEN operand[3] = 'Int' OR regexp_full_match(operand[4], '-?[0-9]+') THEN [3, 8]
+                WHEN
+                    operand[3] = 'Int'
+                    OR operand[5] = 'int64'
+                    OR regexp_full_match(operand[4], '-?[0-9]+')
+                    THEN [3, 8]
                 WHEN operand[3] = 'Bool' OR operand[4] IN ('True', 'False') THEN [0, 1]
                 ELSE [6, 4]
             END

@@ -1,6 +1,7 @@
 -- Work of operators: floating-point operations, and bytes that have to be read and written. Work
--- belongs to the outermost operator whose formula yields a number, so sums count it once. The work
--- of MegEngine's operators is what its profiler recorded.
+-- belongs to the outermost operator whose formula yields a number, so sums count it once. An
+-- operator that only knows that it has no operations gives way to operators inside whose bytes are
+-- known. The work of MegEngine's operators is what its profiler recorded.
 -- One row: a call of an operator with a formula (`work_formulas`) that yields a number, or an
 -- operator with a footprint in a profile of MegEngine.
 --

@@ -218,6 +218,18 @@ CASES: dict[str, tuple[Event, Row]] = {
         recorded("aten::mul", [[3, 4], []], ["float", "double"]),
         (12, 48, 48, None, None),
     ),
+    "an integer in a tensor": (
+        recorded("aten::mul", [[3, 4], []], ["float", "long int"]),
+        (12, 48, 48, None, None),
+    ),
+    "an integer for a counter": (
+        recorded("aten::add_", [[], [], []], ["long", "long", "Int"]),
+        (1, 8, 8, None, None),
+    ),
+    "an integer that is a tensor": (
+        recorded("aten::copy_", [[], [], []], ["float", "long int", "Bool"]),
+        (0, 8, 4, None, None),
+    ),
     "only numbers": (
         recorded("aten::mul", [[], []], ["double", "double"]),
         (1, 0, 4, None, None),
@@ -264,6 +276,28 @@ CASES: dict[str, tuple[Event, Row]] = {
     "the whole stack of TorchScript": (
         recorded("aten::linear", [[8, 4], [8, 9], [8, 5], [6, 5], [6]], ["float"] * 5),
         None,
+    ),
+    "a stack whose first two fit": (
+        recorded("aten::linear", [[8, 9], [8, 9], [8, 9], [8, 4], [6, 4], [6]], ["float"] * 6),
+        None,
+    ),
+    "a stack of squares": (recorded("aten::mm", [[4, 4]] * 5, ["float"] * 5), None),
+    "a stack of a softmax": (
+        recorded("aten::_softmax", [[8, 9], [8, 5], [3, 4], [], []], ["float"] * 3 + ["Int"] * 2),
+        None,
+    ),
+    "a stack of a copy": (
+        recorded("aten::copy_", [[8, 9], [8, 5], [8, 5], []], ["float"] * 3 + ["Bool"]),
+        None,
+    ),
+    "a stack of a number": (recorded("aten::zero_", [[8, 9], [8, 5]], ["float"] * 2), None),
+    "an activation after the bias": (
+        recorded(
+            "mkldnn::_linear_pointwise",
+            [[3, 4], [6, 4], [6], [], [], []],
+            ["float"] * 3 + ["Scalar", "ScalarList", ""],
+        ),
+        (2 * 3 * 4 * 6, 4 * (12 + 24 + 6), 4 * 18, None, None),
     ),
     "a stack of numbers": (recorded("aten::pow", [[8], [8], [4], [4], []], ["float"] * 5), None),
     "queries without a size": (
@@ -383,10 +417,16 @@ def test_calls_with_bad_inputs_change_nothing_else(relations: Relations) -> None
 
 
 def test_no_operator_has_a_number_from_shapes_that_are_wrong() -> None:
-    listed = built([op("x")]).sql("SELECT unnest(listed_ops) FROM work_formulas").fetchall()
+    query = r"""
+        SELECT
+            unnest(listed_ops),
+            least(coalesce(try_cast(regexp_extract(requires_sql, '\d+$') AS INTEGER), 12), 12)
+        FROM work_formulas
+    """
+    listed = built([op("x")]).sql(query).fetchall()
     events = [
-        recorded(name, dims, ["float"] * 12, values=["s0"] * 12)
-        for (name,) in listed
+        recorded(name, dims[:most], ["float"] * most, values=["s0"] * most)
+        for name, most in listed
         for dims in WRONG.values()
     ]
     query = """

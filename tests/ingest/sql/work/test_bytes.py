@@ -45,16 +45,8 @@ LEFT_OUT = {
     ("aten::mul", "half and bfloat16"): "nobody mixes them",
     ("aten::mul", "wider out"): "an argument is the result",
 }
-A_TENSOR = "an integer of Python is recorded like a tensor without axes"
 INTEGERS = "the result of integers is of float32"
 TOO_MUCH = {
-    ("aten::add", "a number"): A_TENSOR,
-    ("aten::div", "a number"): A_TENSOR,
-    ("aten::floor_divide", "a number"): A_TENSOR,
-    ("aten::mul", "a number"): A_TENSOR,
-    ("aten::mul", "an int"): A_TENSOR,
-    ("aten::mul", "bool and an int"): A_TENSOR,
-    ("aten::sub", "a number"): A_TENSOR,
     ("aten::div", "integers"): INTEGERS,
     ("aten::sqrt", "of integers"): INTEGERS,
 }

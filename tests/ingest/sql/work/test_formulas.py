@@ -674,7 +674,8 @@ def test_attention_backward_is_what_torchs_counter_counts(value_size: int) -> No
 
 
 # Recorded types of operands, and the names of these types in torch. Left out are `double` without
-# axes, which is recorded like a number, and pairs whose result has a type of its own.
+# axes and a second `long int` of two operands without axes, which are recorded like numbers, and
+# pairs whose result has a type of its own.
 TYPES = {
     BOOL: "bool",
     "unsigned char": "uint8",
@@ -710,7 +711,7 @@ def test_the_result_of_two_operands_has_the_type_of_torch() -> None:
         (one, other)
         for one in tensors
         for other in tensors
-        if {one.type, other.type} not in OTHER_RESULTS
+        if {one.type, other.type} not in OTHER_RESULTS and (one.shape or other != Tensor(I64, []))
     ]
     pairs += [(tensor, number) for tensor in tensors for number in NUMBERS]
     events = [call("aten::mul", *pair, ts=2 * i) for i, pair in enumerate(pairs)]
@@ -782,6 +783,52 @@ def test_work_belongs_to_the_outermost_operator_with_a_number() -> None:
     ]
 
 
+def test_an_operator_without_operations_and_bytes_hides_none_with_bytes() -> None:
+    """Of operators that only know that they have no operations, those inside know more."""
+    index = ("aten::index", f32(8, 4), Tensors([[3]]))
+    put = (f32(8, 4), Tensors([[3]]), f32(3, 4), "False")
+    copy = (f32(8), f32(8), "False")
+    events = [
+        call(*index, ts=0, dur=9),
+        call("aten::copy_", *copy, ts=2, dur=2),
+        call("aten::mm", *MATRICES, ts=5, dur=2),
+        # in one another: both give way
+        call("aten::index_put_", *put, ts=10, dur=9),
+        call("aten::_index_put_impl_", *put, "False", ts=11, dur=7),
+        call("aten::copy_", *copy, ts=12, dur=2),
+        # no operator inside has bytes: the outer one counts
+        call("aten::index_put_", *put, ts=20, dur=9),
+        call("aten::_index_put_impl_", *put, "False", ts=21, dur=7),
+        call("aten::stack", Tensors([[3], [3]]), "0", ts=30, dur=9),
+        call("aten::cat", Tensors([[1, 3], [1, 3]]), "0", ts=31, dur=7),
+        # one after another, or overlapping a little
+        call(*index, ts=40, dur=5),
+        call("aten::copy_", *copy, ts=45, dur=4),
+        call(*index, ts=50, dur=5),
+        call("aten::copy_", *copy, ts=54, dur=4),
+        # on another thread
+        call(*index, ts=60, dur=9),
+        call("aten::copy_", *copy, ts=62, dur=2, tid=2),
+        # with operations
+        call("aten::_foreach_add_", Tensors([[8]]), "1", ts=70, dur=9),
+        call("aten::add_", f32(8), "1", "1", ts=71, dur=2),
+    ]
+    assert counted(events) == [
+        ("aten::_foreach_add_", 70),
+        ("aten::copy_", 2),
+        ("aten::copy_", 12),
+        ("aten::copy_", 45),
+        ("aten::copy_", 54),
+        ("aten::copy_", 62),
+        ("aten::index", 40),
+        ("aten::index", 50),
+        ("aten::index", 60),
+        ("aten::index_put_", 20),
+        ("aten::mm", 5),
+        ("aten::stack", 30),
+    ]
+
+
 def test_work_counts_once_where_operators_start_or_end_together() -> None:
     events = [
         # the longer one is around the other one, and the earlier one in the file
@@ -817,6 +864,21 @@ def test_operators_of_two_threads_do_not_contain_each_other() -> None:
         call("aten::mm", *MATRICES, ts=1, tid=1, dur=5),
     ]
     assert counted(events) == [("aten::linear", 0), ("aten::mm", 1)]
+
+
+def test_formulas_know_how_many_arguments_operators_have() -> None:
+    """More are the stack of TorchScript. Two operands are two of at most four arguments."""
+    torch = pytest.importorskip("torch")
+    arguments: dict[str, int] = {}
+    for schema in torch._C._jit_get_all_schemas():
+        arguments[schema.name] = max(arguments.get(schema.name, 0), len(schema.arguments))
+    query = r"""
+        SELECT formula, listed_ops, regexp_extract(requires_sql, 'len.d. <= (\d+)$', 1)
+        FROM work_formulas WHERE formula NOT LIKE 'binary%' AND formula NOT LIKE '%_in_place'
+    """
+    for formula, operators, most in built([op("x")]).sql(query).fetchall():
+        known = [arguments[name] for name in operators if name in arguments]
+        assert (formula, most or "") == (formula, str(max(known)) if known else "")
 
 
 def test_formulas_name_each_operator_once() -> None:

@@ -204,7 +204,8 @@ def _from_python() -> tuple[str, ...]:
     """Return the macros that the readers of files and the steps in Python call."""
     modules = Path(ingest.__file__).parent.rglob("*.py")
     statements = [sql.query(file.name) for file in sql.of_kind("queries")]
-    statements += [file.body for file in sql.of_kind("macros") if file.topic == "work"]
+    texts = {"formulas", "work"}  # topics whose macros have SQL as text, or are called by it
+    statements += [file.body for file in sql.of_kind("macros") if file.topic in texts]
     called = set(re.findall(r"(\w+)\(", "".join([*statements, *map(Path.read_text, modules)])))
     return tuple(file.name for file in sql.of_kind("macros") if file.name in called)
 

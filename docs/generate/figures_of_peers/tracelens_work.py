@@ -26,7 +26,7 @@ CALLS = """WITH RECURSIVE inside AS (
 calls AS (
     SELECT op_id, work_op_id, count(*) AS kernels, sum(dur_ns) AS dur_ns FROM inside GROUP BY ALL
 )
-SELECT event.name, {arguments}, any_value(efficiency.op) AS worker,
+SELECT event.name, {arguments},
     if(count(DISTINCT work.flops) = 1, any_value(work.flops), NULL) AS flops,
     if(count(DISTINCT work.bytes) = 1, any_value(work.bytes), NULL) AS bytes,
     any_value(intensity) AS intensity,
@@ -108,7 +108,6 @@ def _rows(trace: Trace) -> Iterator[Row]:
     for (
         name,
         *texts,
-        worker,
         flops,
         size,
         intensity,
@@ -120,7 +119,7 @@ def _rows(trace: Trace) -> Iterator[Row]:
         if None in texts:
             continue
         shapes, types, strides, values = map(json.loads, texts)
-        call = Call(name, shapes, types, strides, values, worker)
+        call = Call(name, shapes, types, strides, values)
         yield Row(
             (name, *texts), call, flops, size, intensity, flop_rates, byte_rates, durations, kernels
         )

@@ -20,7 +20,6 @@ NUMBERS = "counts 8 bytes for a number"
 REPEATED = "counts elements that a stride of 0 repeats"
 ONE_RESULT = "counts one element as the result of a reduction"
 BOOLEANS = "gives no bytes if a type is boolean"
-INNER = "counts the bytes of an operator inside of `aten::index`"
 RULES = (
     BIAS,
     CAUSAL,
@@ -31,7 +30,6 @@ RULES = (
     REPEATED,
     ONE_RESULT,
     BOOLEANS,
-    INNER,
 )
 
 SIZES = {"bool": 1, "c10::BFloat16": 2, "int": 4, "float": 4, "long int": 8, "double": 8}
@@ -48,7 +46,6 @@ class Call:
     types: Any
     strides: Any
     values: Any
-    worker: str | None  # the operator that has its work in `op_work`
 
 
 def flops_of(call: Call, rules: Set[str]) -> int | None:
@@ -79,8 +76,6 @@ def flops_of(call: Call, rules: Set[str]) -> int | None:
 
 def bytes_of(call: Call, rules: Set[str]) -> int | None:
     """Return the bytes of the inputs and of the result."""
-    if call.worker == "aten::index" and INNER not in rules:
-        return None
     if BOOLEANS in rules and "bool" in call.types:
         return None
     inputs = list(_inputs(call, rules))

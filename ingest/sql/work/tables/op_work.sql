@@ -17,6 +17,10 @@
 --                `assumes` of `work_formulas`) or inputs (a shape, type or value is missing,
 --                symbolic or too large)
 -- bytes_reason   why `bytes_read` or `bytes_written` is null, in the same words
+-- module_id      innermost nn.Module around it (`module_tree.module_id`); null outside modules
+-- pipeline_call  the pipeline call in which it began (`stages.call`); null outside of calls
+-- stage          stage of the call: `encode`, `denoise`, `decode` or `other`; null outside of calls
+-- block_class    class name of the denoiser's block; null outside blocks
 SELECT
     work.source_id,
     work.rank,
@@ -39,6 +43,12 @@ SELECT
             THEN if(
                 formulas.bytes_read IS NULL OR formulas.bytes_written IS NULL, 'formula', 'inputs'
             )
-    END AS bytes_reason
+    END AS bytes_reason,
+    nullif(host_nest.module_id, 0) AS module_id,
+    around.call AS pipeline_call,
+    around.stage,
+    around.block_class
 FROM op_work_spans AS work
-INNER JOIN formulas ON work.formula = formulas.formula;
+INNER JOIN formulas ON work.formula = formulas.formula
+LEFT JOIN host_nest ON work.op_id = host_nest.event_id
+LEFT JOIN stage_members AS around ON work.op_id = around.event_id AND around.kind = 'work';

@@ -240,7 +240,7 @@ def over_all(runs: Sequence[str], *, search: str = "") -> Section:
         select(
             "run_id, kernel, count(*) AS calls, sum(dur_ns)::BIGINT AS device_ns",
             "kernel_efficiency",
-            {"run_id": runs, "is_median": True},
+            {"run_id": runs, "is_median": True, "dur_ns IS NOT NULL": True},
             containing=("kernel", search),
             group_by="run_id, kernel",
             order_by="device_ns DESC, kernel, run_id",

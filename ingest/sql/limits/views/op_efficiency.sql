@@ -21,6 +21,7 @@
 -- input_dims
 -- flops            floating-point operations; null if unknown
 -- bytes            bytes read and written; of a generated kernel, at most; null if unknown
+-- measured_flops, measured_bytes
 -- intensity
 -- kernels          number of kernels, copies and memsets that it launched; null on a host
 -- kernel           the longest of them
@@ -100,6 +101,19 @@ worked AS (
     INNER JOIN op_work AS work ON timed.run_id = work.run_id AND timed.op_id = work.op_id
 ),
 
+counted AS (
+    SELECT
+        run_id,
+        work_op_id AS op_id,
+        if(count(measured_flops) = count(*), try_cast(sum(measured_flops) AS BIGINT), NULL)
+            AS measured_flops,
+        if(count(measured_bytes) = count(*), try_cast(sum(measured_bytes) AS BIGINT), NULL)
+            AS measured_bytes
+    FROM counted_kernels
+    WHERE work_op_id IS NOT NULL
+    GROUP BY run_id, work_op_id
+),
+
 limited AS (
     SELECT
         worked.*,
@@ -142,6 +156,8 @@ SELECT
     op.input_dims,
     limited.flops,
     limited.bytes,
+    counted.measured_flops,
+    counted.measured_bytes,
     limited.flops / nullif(limited.bytes, 0) AS intensity,
     limited.kernels,
     limited.kernel,
@@ -177,4 +193,5 @@ SELECT
     ) AS saved_80_ns,
     if(limited.work_ns > 0 AND limited.roofline_ns > limited.work_ns, 'above_peak', NULL) AS warning
 FROM limited
-INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id;
+INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id
+LEFT JOIN counted ON limited.run_id = counted.run_id AND limited.op_id = counted.op_id;

@@ -208,6 +208,32 @@ def calls(where: Mapping[str, Value], limit: int) -> Query:
     )
 
 
+def counted(where: Mapping[str, Value]) -> Section:
+    """Return what hardware counters measured for kernels, beside the work of their operators."""
+    return Section(
+        "Measured by hardware counters",
+        "kernel_efficiency",
+        select(
+            "kernel, op, count(*) AS calls, sum(measured_flops)::BIGINT AS measured_flops, "
+            "sum(flops) FILTER (WHERE level = 'kernel')::BIGINT AS flops, "
+            "sum(measured_bytes)::BIGINT AS measured_bytes, "
+            "sum(bytes) FILTER (WHERE level = 'kernel')::BIGINT AS bytes",
+            "kernel_efficiency",
+            {**where, "dur_ns IS NULL": True},
+            group_by="kernel, op",
+            order_by="measured_flops DESC NULLS LAST, measured_bytes DESC NULLS LAST, kernel, op",
+        ),
+        labels={
+            "measured_flops": "measured operations",
+            "flops": "computed operations",
+            "measured_bytes": "measured bytes",
+            "bytes": "computed bytes",
+        },
+        note="The counters do not count operations on tensor cores. Computed work needs recorded "
+        "shapes, and an operator with one kernel.",
+    )
+
+
 def peaks(where: Mapping[str, Value]) -> Query:
     """Return the query for a device's model, its peak rates, and where they come from."""
     return select(
@@ -216,8 +242,12 @@ def peaks(where: Mapping[str, Value]) -> Query:
 
 
 def limits(where: Mapping[str, Value]) -> Query:
-    """Return the query for a device's model and memory bandwidth: one row."""
-    return select("device_name, model, models, tb_per_s, tb_per_s_from", "device_limits", where)
+    """Return the query for a device's model, bandwidth and measured launches: one row."""
+    return select(
+        "device_name, model, models, tb_per_s, tb_per_s_from, measured_launch_ns",
+        "device_limits",
+        where,
+    )
 
 
 def precisions(where: Mapping[str, Value]) -> Query:

@@ -118,8 +118,7 @@ def test_a_host_has_the_work_of_its_operators_in_each_stage() -> None:
     ]
 
 
-def test_a_stage_on_another_device_lacks_its_work(relations: Relations) -> None:
-    """Communication counts neither as known nor as unknown work."""
+def test_communication_is_neither_known_nor_unknown_work() -> None:
     events = [*MARKS, *WORK[:3], op("ncclSend", 30, 1, cat="cuda_runtime", args={"correlation": 7})]
     events += [kernel("ncclDevKernel_AllReduce", 200, 50, correlation=7)]
     found = of(events).sql(

@@ -1,5 +1,5 @@
--- `bound_of(roofline_ns, peak_ns, bandwidth_ns, work_ns, launch_ns)`: what bounds the rows of a group
--- together, as `bound_by` says. Rows without a roofline do not count.
+-- `bound_of(roofline_ns, peak_ns, bandwidth_ns, work_ns, launch_ns)`: what bounds the rows of a
+-- group together, as `bound_by` says. Rows without a roofline do not count.
 CREATE MACRO bound_of(roofline_ns, peak_ns, bandwidth_ns, work_ns, launch_ns) AS if(
     sum(roofline_ns) IS NULL,
     NULL,

@@ -16,8 +16,8 @@
 -- tb_per_s            memory bandwidth that shares are computed from, 10¹² bytes per second: given,
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
--- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`, ns;
---                     null if not measured
+-- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`,
+--                     ns; null if not measured
 WITH
 -- Few distinct devices: regular expressions take long.
 known AS (

@@ -1,8 +1,8 @@
 -- How close operators, kernels and modules come to the limits of their device in a range of steps:
--- `efficiency_of_steps(run, from_step, to_step, of_stage := NULL)`. Both bounds are included. A null
--- bound leaves the range open on that side; if both are null, it covers all measured steps. A null
--- run stands for all runs. With a stage of pipeline calls, such as `encode`, only operators that
--- began in it count, also outside of steps if both bounds are null.
+-- `efficiency_of_steps(run, from_step, to_step, of_stage := NULL)`. Both bounds are included. A
+-- null bound leaves the range open on that side; if both are null, it covers all measured steps. A
+-- null run stands for all runs. With a stage of pipeline calls, such as `encode`, only operators
+-- that began in it count, also outside of steps if both bounds are null.
 -- One row: a name on a device at one level. Only operators with known work count.
 --
 -- run_id, rank, device_id, device

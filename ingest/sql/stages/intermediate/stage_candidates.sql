@@ -1,6 +1,6 @@
--- Device activities, outermost operators, and operators with known work (kind `work`) that may belong
--- to a stage, with the time that decides: the launch of a device activity, or its start if the
--- launch is unknown, and the start of an operator.
+-- Device activities, outermost operators, and operators with known work (kind `work`) that may
+-- belong to a stage, with the time that decides: the launch of a device activity, or its start if
+-- the launch is unknown, and the start of an operator.
 -- One row: an activity or operator, by kind. `lane` is the thread; null if unknown.
 SELECT
     kernels.source_id,

@@ -96,7 +96,8 @@ found AS (
         idle.cause AS part,
         idle.end_ns - idle.start_ns AS ns
     FROM idle
-    LEFT JOIN stage_members AS work ON idle.after_kernel_id = work.event_id AND idle.call = work.call
+    LEFT JOIN stage_members AS work
+        ON idle.after_kernel_id = work.event_id AND idle.call = work.call
     WHERE idle.is_between
     UNION ALL
     SELECT

@@ -1,5 +1,5 @@
--- Operators whose work counts in a stage of a pipeline call, with the kernels that they launched, or
--- on a host in a run without a device.
+-- Operators whose work counts in a stage of a pipeline call, with the kernels that they launched,
+-- or on a host in a run without a device.
 -- One row: such an operator in a stage and block, on a device. Kernels, copies and memsets of
 -- operators without known work have rows without a kind, one for each stage and block.
 SELECT

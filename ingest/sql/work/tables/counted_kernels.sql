@@ -54,18 +54,18 @@ works AS (
 
 measured AS (
     SELECT
-        range.source_id,
-        range.rank,
-        range.event_id,
-        range.name AS kernel,
+        each.source_id,
+        each.rank,
+        each.event_id,
+        each.name AS kernel,
         row_number() OVER in_file AS ordinal,
-        count(*) OVER (PARTITION BY range.source_id) AS measured,
-        if(works.is_on_tensor_cores OR uses_matrix_cores(range.name), NULL, works.flops) AS flops,
+        count(*) OVER (PARTITION BY each.source_id) AS measured,
+        if(works.is_on_tensor_cores OR uses_matrix_cores(each.name), NULL, works.flops) AS flops,
         works.bytes
-    FROM complete AS range
-    LEFT JOIN works ON range.event_id = works.event_id
-    WHERE range.category = 'cuda_profiler_range'
-    WINDOW in_file AS (PARTITION BY range.source_id ORDER BY range.start_ns, range.event_id)
+    FROM complete AS each
+    LEFT JOIN works ON each.event_id = works.event_id
+    WHERE each.category = 'cuda_profiler_range'
+    WINDOW in_file AS (PARTITION BY each.source_id ORDER BY each.start_ns, each.event_id)
 ),
 
 launched AS (

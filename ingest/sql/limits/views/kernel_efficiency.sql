@@ -5,8 +5,7 @@
 -- (`counted_kernels`) has no times, launch shape and rates.
 --
 -- run_id, rank, device_id
--- event_id            the kernel (`kernels.event_id`), or the measurement
---                     (`counted_kernels.event_id`)
+-- event_id            the kernel, or its measurement (`events.event_id`)
 -- kernel              its name
 -- step                step that launched it (`steps.step`)
 -- is_median

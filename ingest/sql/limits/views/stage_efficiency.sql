@@ -1,7 +1,6 @@
 -- How close the stages of a pipeline call come to the limits of their device. The call is that of
 -- `stage_summary`.
 -- One row: a row of `stage_summary`: a call, a stage of it, or a block class in a stage.
--- Start here: How close is each stage of a pipeline to the limits of the device?
 --
 -- run_id, device_id, rank, device, pipeline
 -- level              call, stage or block

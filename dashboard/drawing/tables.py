@@ -53,6 +53,13 @@ LABELS = {
     "memory_bytes": "memory",
     "flo_per_s": "FLOPS",
     "bytes_per_s": "bandwidth",
+    "mfu_percent": "MFU",
+    "peak_percent": "% of peak",
+    "bandwidth_percent": "% of bandwidth",
+    "tflop_per_s": "rate",
+    "tb_per_s": "memory traffic",
+    "known_percent": "known work",
+    "saved_ns": "could save",
 }
 
 
@@ -90,7 +97,7 @@ def _clip(longest: int, value: Any) -> Any:
 
 def show(
     frame: pd.DataFrame,
-    relation: str | None,
+    relation: str | Sequence[str] | None,
     *,
     key: str,
     hidden: Sequence[str] = (),
@@ -111,7 +118,7 @@ def show(
 ) -> list[int]:
     """Draw a table of rows without empty columns. Return the indices of selected rows.
 
-    Headings show on hover what the columns of `relation` mean.
+    Headings show on hover what the columns of `relation`, or of several relations, mean.
 
     bars          columns with a bar in each cell; bars of negative values point to the left
     colours       the colours of the rows' bars, which are then longer
@@ -129,7 +136,12 @@ def show(
     frame = clipped(frame.drop(columns=list(hidden)))
     full = [column for column in frame if not frame[column].map(formatting.missing).all()]
     frame = frame[full or list(frame.columns)]
-    comments = server.column_meanings(relation) if relation else {}
+    relations = [relation] if isinstance(relation, str) else relation or []
+    comments = {
+        column: meaning
+        for each in relations
+        for column, meaning in server.column_meanings(each).items()
+    }
     kinds = {
         **dict.fromkeys(NAMES, "name"),
         **dict.fromkeys(bars, "bar"),

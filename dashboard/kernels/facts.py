@@ -107,10 +107,18 @@ def _peaks(view: View, where: Mapping[str, Value]) -> list[str]:
     if not found:
         return ["The peaks of the device are unknown."]
     origins = dict.fromkeys(origin for _, origin in found)
+    launch_ns = limits.measured_launch_ns
+    launch = (
+        []
+        if formatting.missing(launch_ns)
+        else [
+            f"By `capture calibrate`, launching an operator takes {formatting.duration(launch_ns)}."
+        ]
+    )
     parts = [
         ", ".join(peak for peak, of in found if of == origin)
         + " by "
         + reports.efficiency.SOURCES[origin].format(model=formatting.literal(str(limits.model)))
         for origin in origins
     ]
-    return [f"Peaks: {'; '.join(parts)}."]
+    return [f"Peaks: {'; '.join(parts)}.", *launch]

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.kernels import detail, notes, side_by_side, summary
-from dashboard.kernels.shape import of_device, shape_of
+from dashboard.kernels.shape import in_steps, of_device, shape_of
 from dashboard.widgets import efficiency, incomplete_runs, menu, url
 from dashboard.widgets.view import View
 from ingest.server import Section, reports
@@ -66,16 +66,33 @@ def page(view: View) -> None:
 
 def _without_device(view: View) -> None:
     """Say why a run without a device has no kernels, and where its time is."""
-    st.info(
-        f"{incomplete_runs.no_device([str(view.run)])} Kernels run on devices only.",
-        icon=":material/memory:",
-    )
+    if not _counters(view):
+        st.info(
+            f"{incomplete_runs.no_device([str(view.run)])} Kernels run on devices only.",
+            icon=":material/memory:",
+        )
     st.page_link(
         st.session_state["pages"]["operators"],
         label="Show the operators on the host",
         icon=":material/bar_chart:",
         query_params=view.address(),
     )
+
+
+def _counters(view: View) -> bool:
+    """Show what hardware counters measured for kernels. Return whether the trace has any."""
+    section = reports.kernels.counted(in_steps(view))
+    frame = data.rows(section.query)
+    if frame.empty:
+        return False
+    st.info(
+        "The profiler recorded hardware counters of kernels instead of their times.",
+        icon=":material/memory:",
+    )
+    menu.heading(section.title, {"counters": section.query}, "counters", files=view.files)
+    tables.show(frame, section.view, key=f"counters-{view.key}", labels=section.labels)
+    st.caption(section.note)
+    return True
 
 
 def ranking(view: View, search: str) -> Section:

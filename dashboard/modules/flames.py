@@ -22,8 +22,8 @@ METRICS = (
     Metric("self_device_ns", "device time"),
     Metric("self_ns", "host time"),
     Metric("self_idle_ns", "idle ended"),
-    Metric("self_device_bytes", "memory allocated"),
-    Metric("self_cpu_bytes", "host memory allocated"),
+    Metric("self_device_bytes", "memory"),
+    Metric("self_cpu_bytes", "host memory"),
 )
 
 

@@ -7,7 +7,7 @@ from dashboard import data
 from dashboard.drawing import charts, colours, formatting, tables
 from dashboard.widgets import menu, stages
 from dashboard.widgets.view import View
-from ingest.server import select
+from ingest.server import reports, select
 
 EXPLAINED = (
     "The stages of a call: encoding of texts and images, the denoising loop with its classes of "
@@ -21,12 +21,13 @@ STACK = "parts"
 
 def show(view: View) -> None:
     """Draw a table for each pipeline. Draw nothing if the run has no marks of stages."""
-    query = select(
-        "pipeline, calls, level, stage, block_class, occurrences, wall_ns, percent, busy_ns, "
-        "idle_ns, host_ns, operators, peak_bytes",
-        "stage_summary",
+    if data.rows(select("stage", "stages", {"run_id": view.run}, limit=1)).empty:
+        return
+    query = reports.efficiency.stages(
         view.where(),
-        order_by="pipeline, ordinal, level DESC, wall_ns DESC",
+        "pipeline, calls, level, stage, block_class, occurrences, wall_ns, percent, busy_ns, "
+        "idle_ns, host_ns, operators, peak_bytes, mfu_percent, tflop_per_s, tb_per_s, "
+        "bandwidth_percent, known_percent",
     )
     frame = data.rows(query)
     if frame.empty:
@@ -49,7 +50,7 @@ def show(view: View) -> None:
         shown.insert(1, STACK, _stacks(rows, parts[parts["pipeline"] == pipeline]))
         tables.show(
             shown,
-            "stage_summary",
+            ["stage_efficiency", "stage_summary"],
             key=f"stages-{view.key}-{pipeline}",
             hidden=["host_ns"] if view.is_host else [],
             stacks=[STACK],

@@ -8,13 +8,14 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.widgets import menu, timeline_link
+from dashboard.widgets.stages import Stage
 from dashboard.widgets.view import View
 from ingest.server import Value, reports, select
 
 MAX_CALLS = 500
 
 
-def show(view: View, level: str, row: pd.Series) -> None:
+def show(view: View, level: str, row: pd.Series, stage: Stage | None) -> None:
     """Show the figures of a row, and its calls."""
     name = "outside of modules" if formatting.missing(row["name"]) else str(row["name"])
     st.subheader(formatting.literal(formatting.short_name(name)), anchor=False)
@@ -34,7 +35,7 @@ def show(view: View, level: str, row: pd.Series) -> None:
             help="The time that reaching 80% of the roofline would save in these steps.",
         )
     st.markdown(_sentence(row))
-    _calls(view, level, row)
+    _calls(view, level, row, stage)
 
 
 def _sentence(row: pd.Series) -> str:
@@ -51,9 +52,12 @@ def _sentence(row: pd.Series) -> str:
     return " ".join(parts)
 
 
-def _calls(view: View, level: str, row: pd.Series) -> None:
+def _calls(view: View, level: str, row: pd.Series, stage: Stage | None) -> None:
     """Show the calls, the longest first. A click opens one in the timeline."""
-    where: dict[str, Value] = {f"work.{column}": value for column, value in view.of_steps().items()}
+    counted: dict[str, Value] = (
+        {**view.where(), **stage.where(view)} if stage else {**view.of_steps(), "is_measured": True}
+    )
+    where = {f"work.{column}": value for column, value in counted.items()}
     where[f"work.{level}"] = None if formatting.missing(row["name"]) else row["name"]
     if level == "op":
         for column in ("input_dims", "dtype"):
@@ -61,6 +65,7 @@ def _calls(view: View, level: str, row: pd.Series) -> None:
     query = select(
         "work.step, work.work_ns, work.launch_call_ns, work.tflop_per_s, work.tb_per_s, "
         "work.peak_percent, work.bandwidth_percent, work.bound, work.saved_ns, work.kernels, "
+        "work.flops, work.measured_flops, work.bytes, work.measured_bytes, "
         "work.op, work.kernel, work.module, work.op_id, op.start_ns, op.dur_ns",
         "op_efficiency AS work INNER JOIN ops AS op "
         "ON work.run_id = op.run_id AND work.op_id = op.event_id",
@@ -77,6 +82,8 @@ def _calls(view: View, level: str, row: pd.Series) -> None:
             timeline_link.open_on_click(view.address(), rank, *times)
 
     menu.heading("Calls", {"calls": query}, "roofline-calls", files=view.files)
+    if frame["measured_flops"].isna().all() and frame["measured_bytes"].isna().all():
+        frame = frame.drop(columns=["flops", "measured_flops", "bytes", "measured_bytes"])
     same = [name for name in ("op", "kernel", "module") if frame[name].nunique(dropna=False) < 2]
     tables.show(
         frame,
@@ -86,11 +93,6 @@ def _calls(view: View, level: str, row: pd.Series) -> None:
         labels={
             "work_ns": "time",
             "launch_call_ns": "launches",
-            "tflop_per_s": "rate",
-            "tb_per_s": "memory",
-            "peak_percent": "% of peak",
-            "bandwidth_percent": "% of bandwidth",
-            "saved_ns": "could save",
         },
         select="single-row",
         on_select=clicked,

@@ -6,7 +6,8 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting, tables
 from dashboard.roofline import chart, detail, pair, summary
-from dashboard.widgets import incomplete_runs, menu, url
+from dashboard.widgets import incomplete_runs, menu, stages, url
+from dashboard.widgets.stages import Stage
 from dashboard.widgets.view import View
 from ingest.server import reports
 
@@ -54,33 +55,40 @@ def page(view: View) -> None:
             label_visibility="collapsed",
             help="  \n".join(f"**{name}**: {meaning}" for name, meaning in levels.items()),
         )
+        stage = stages.pick(view.run) if view.run else None
     if view.run is None:
         pair.page(view.runs, str(level))
         return
-    _of_run(view, str(level))
+    _of_run(view, str(level), stage)
 
 
-def _of_run(view: View, level: str) -> None:
+def _of_run(view: View, level: str, stage: Stage | None) -> None:
     limits = summary.limits_of(view)
-    summary.show(view, limits)
+    summary.show(view, limits, stage)
     left, right = st.container(key="beside-roofline").columns([4, 5], gap="medium")
     with right:
         search = url.search("filter by name")
-    steps = view.steps.bounds
-    section = reports.efficiency.of_device(view.run, view.of_device(), level, steps, search=search)
+    section = reports.efficiency.of_device(
+        view.run,
+        view.of_device(),
+        level,
+        stage.bounds(view) if stage else view.steps.bounds,
+        stage=stage.name if stage else None,
+        search=search,
+    )
     frame = data.rows(section.query)
     if frame.empty:
-        _nothing(bool(search))
+        _nothing(bool(search), stage)
         return
     frame = frame.assign(at=[_at(row) for row in frame.itertuples()])
     at = st.query_params.get(AT)
     with left:
         chart.show(view, frame, limits, at, lambda point: url.remember(AT, point))
     with right:
-        _table(section, frame, view, level, at, search)
+        _table(section, frame, view, level, at, search, stage)
     chosen = frame[frame["at"] == at]
     if not chosen.empty:
-        detail.show(view, level, chosen.iloc[0])
+        detail.show(view, level, chosen.iloc[0], stage)
     elif at:
         st.info(
             f"**{formatting.literal(at)}** is not among the rows of {view.steps.label}.",
@@ -95,6 +103,7 @@ def _table(
     level: str,
     at: str | None,
     search: str,
+    stage: Stage | None,
 ) -> None:
     """Draw the rows with the most time to save first. A tick changes the address."""
     shown = frame.head(MAX_ROWS)
@@ -109,7 +118,7 @@ def _table(
     tables.show(
         shown.assign(input_dims=[formatting.shapes(dims) or None for dims in shown["input_dims"]]),
         section.view,
-        key=f"roofline-{view.key}-{level}-{search}",
+        key=f"roofline-{view.key}-{level}-{stage}-{search}",
         labels={**section.labels, **LABELS},
         bars=["saved_ns"],
         hidden=HIDDEN,
@@ -120,6 +129,8 @@ def _table(
         rest_px=440,
     )
     notes = ["Tick a row, or click a point, to see its calls."]
+    if stage and not stage.has_steps:
+        notes.append(f"Stage {stage.name} is outside of all steps, so all of its calls count.")
     if len(frame) > MAX_ROWS:
         notes.append(f"The first {MAX_ROWS:,} of {len(frame):,} rows. The menu has all of them.")
     st.caption(" ".join(notes))
@@ -131,11 +142,12 @@ def _at(row: object) -> str:
     return " ".join("" if formatting.missing(part) else str(part) for part in parts)
 
 
-def _nothing(is_searched: bool) -> None:
+def _nothing(is_searched: bool, stage: Stage | None) -> None:
     if is_searched:
         st.info("No name contains this text. Clear the search.", icon=":material/search_off:")
         return
+    where = f"stage {stage.name}" if stage else "these steps"
     st.info(
-        f"No operator in these steps has known work. {reports.efficiency.HOW_TO_RECORD_WORK}",
+        f"No operator in {where} has known work. {reports.efficiency.HOW_TO_RECORD_WORK}",
         icon=":material/straighten:",
     )

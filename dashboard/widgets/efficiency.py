@@ -1,4 +1,4 @@
-"""How close the median step comes to the limits of its device, as metrics of a page."""
+"""How close the median step or a stage comes to the limits of its device, as metrics of a page."""
 
 from typing import Any
 
@@ -28,18 +28,38 @@ def known(percent: float | None) -> str:
 
 
 def show(view: View) -> None:
-    """Show utilisation, rates, and the share of known work."""
+    """Show utilisation, rates, and the share of known work of the median step."""
     for row in data.rows(reports.efficiency.totals(view.where())).itertuples():
-        with st.container(horizontal=True):
-            st.metric(
-                "MFU", formatting.percent(row.mfu_percent), help=_mfu_help(row.unknown_reason)
-            )
-            st.metric("Rate", formatting.operation_rate(row.tflop_per_s), help=HELP["rate"])
-            used = formatting.bandwidth(row.tb_per_s)
-            if not formatting.missing(row.bandwidth_percent):
-                used += f" ({formatting.percent(row.bandwidth_percent)})"
-            st.metric("Memory traffic", used, help=HELP["bandwidth"])
-            st.metric("Known work", formatting.percent(row.known_percent), help=HELP["known"])
+        _metrics(row, "median step")
+
+
+def show_stage(view: View, stage: str) -> None:
+    """Show the same of a stage of each pipeline, in its call of median time."""
+    for row in data.rows(reports.efficiency.stage_totals(view.where(), stage)).itertuples():
+        _metrics(row, "stage")
+        st.caption(
+            f"Stage {stage} of {formatting.literal(row.pipeline)}, in the call with the median "
+            f"time: {formatting.duration(row.wall_ns)}."
+        )
+
+
+def _metrics(row: Any, of: str) -> None:
+    """Show the metrics of a row of `run_efficiency` or `stage_efficiency`."""
+
+    def explained(metric: str) -> str:
+        return HELP[metric].replace("median step", of)
+
+    reason = row.unknown_reason
+    known = formatting.missing(reason)
+    why = "" if known else f" It is unknown: {reports.efficiency.UNKNOWN[str(reason)]}."
+    with st.container(horizontal=True):
+        st.metric("MFU", formatting.percent(row.mfu_percent), help=explained("mfu") + why)
+        st.metric("Rate", formatting.operation_rate(row.tflop_per_s), help=explained("rate"))
+        used = formatting.bandwidth(row.tb_per_s)
+        if not formatting.missing(row.bandwidth_percent):
+            used += f" ({formatting.percent(row.bandwidth_percent)})"
+        st.metric("Memory traffic", used, help=explained("bandwidth"))
+        st.metric("Known work", formatting.percent(row.known_percent), help=HELP["known"])
 
 
 def show_mfu(view: View) -> None:
@@ -62,10 +82,3 @@ def note_unknown_peaks(limits: Any) -> bool:
     named = {**row, "device_name": name and formatting.literal(name)}
     st.warning(reports.efficiency.peaks_of(named), icon=":material/speed:")
     return True
-
-
-def _mfu_help(unknown_reason: str | None) -> str:
-    """Return what the utilisation is, and why it is unknown if it is."""
-    if formatting.missing(unknown_reason):
-        return HELP["mfu"]
-    return f"{HELP['mfu']} It is unknown: {reports.efficiency.UNKNOWN[str(unknown_reason)]}."

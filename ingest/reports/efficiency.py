@@ -9,6 +9,7 @@ import duckdb
 from ingest.reports.query import Query, Scalar, Value, select
 from ingest.reports.section import Section
 from ingest.reports.top import WHOLE, Steps
+from ingest.sql import literal
 
 LEVELS = {
     "op": "operators with equal shapes",
@@ -19,6 +20,9 @@ COLUMNS = (
     "name, input_dims, dtype, work_ns, saved_ns, peak_percent, bandwidth_percent, bound, calls, "
     "tflop_per_s, tb_per_s, percent, saved_80_ns, intensity, flops, bytes, kind, precision, warning"
 )
+MODULE_COLUMNS = (
+    "saved_ns, mfu_percent, peak_percent, bandwidth_percent, tflop_per_s, tb_per_s, known_percent"
+)
 # Where peaks come from, by `device_peaks.tflop_per_s_from`.
 SOURCES = {
     "tag": "the run's tags",
@@ -27,8 +31,8 @@ SOURCES = {
 }
 # Why the utilisation is unknown, by `run_efficiency.unknown_reason`.
 UNKNOWN = {
-    "no_work": "no operator of the step has known work",
-    "no_products": "the step has no products, convolutions or attention with known work",
+    "no_work": "no operator has known work",
+    "no_products": "there are no products, convolutions or attention with known work",
     "no_peak": "the peak of a type in which most products compute is unknown",
 }
 # Why a device is of no model, by `device_limits.model_reason`.
@@ -77,11 +81,13 @@ def of_device(
     level: str,
     steps: Steps = WHOLE,
     *,
+    stage: str | None = None,
     search: str = "",
 ) -> Section:
     """Return the efficiency of work on a device, the time that can be saved first.
 
-    `device` has the conditions for rows of the device. `search` is a text that names must contain.
+    `device` has the conditions for rows of the device. `stage` is a stage of pipeline calls, and
+    `search` a text that names must contain.
     """
     return Section(
         "Distance to the limits",
@@ -90,7 +96,7 @@ def of_device(
             COLUMNS,
             "efficiency_of_steps",
             {**device, "level": level},
-            arguments=(run_id, *steps),
+            arguments=(run_id, *steps, stage),
             containing=("name", search),
             order_by="saved_ns DESC NULLS LAST, work_ns DESC, name, input_dims",
         ),
@@ -117,6 +123,71 @@ def limits(where: Mapping[str, Value]) -> Query:
 def totals(where: Mapping[str, Value]) -> Query:
     """Return the query for the efficiency of the median step on devices."""
     return select("*", "run_efficiency", where, order_by="rank, device")
+
+
+def modules(
+    run_id: str, columns: str, device: Mapping[str, Scalar], steps: Steps, *, search: str = ""
+) -> Query:
+    """Return the query for the nn.Modules of a rank, in the order of the tree.
+
+    `columns` are those of `module_ranking_of_steps`. Those of `MODULE_COLUMNS` follow.
+    """
+    of = ", ".join(map(literal, (run_id, *steps)))
+    return select(
+        f"{columns}, {MODULE_COLUMNS}",
+        f"module_ranking_of_steps({of}) "
+        f"LEFT JOIN module_efficiency_of_steps({of}) USING (rank, module_id)",
+        {"rank": device["rank"]},
+        containing=("name", search),
+        order_by="place",
+    )
+
+
+def of_stages(run_id: str) -> Query:
+    """Return the query for the stages of a run's pipeline calls: `stage` and `has_steps`.
+
+    `has_steps` is whether operators of the stage are in steps.
+    """
+    return select(
+        "stages.stage, count(op.step) > 0 AS has_steps",
+        "(SELECT DISTINCT run_id, stage FROM stages) AS stages "
+        "LEFT JOIN op_work AS work "
+        "ON stages.run_id = work.run_id AND stages.stage = work.stage "
+        "LEFT JOIN ops AS op ON work.run_id = op.run_id AND work.op_id = op.event_id",
+        {"stages.run_id": run_id},
+        group_by="stages.stage",
+        order_by="list_position(['encode', 'denoise', 'decode', 'other'], stages.stage)",
+    )
+
+
+def stage_totals(where: Mapping[str, Value], stage: str) -> Query:
+    """Return the query for the efficiency of a stage of pipeline calls on devices."""
+    where = {**where, "level": "stage", "stage": stage}
+    return select("*", "stage_efficiency", where, order_by="pipeline, rank, device")
+
+
+def stages(where: Mapping[str, Value], columns: str) -> Query:
+    """Return the query for stages of pipeline calls, with their time and efficiency.
+
+    `columns` are those of `stage_summary` and `stage_efficiency`.
+    """
+    same = [
+        f"stages.{key} = efficiency.{key}" for key in ("run_id", "device_id", "pipeline", "level")
+    ]
+    same += [
+        f"stages.{key} IS NOT DISTINCT FROM efficiency.{key}" for key in ("stage", "block_class")
+    ]
+    reached = (
+        "tflop_per_s, efficiency.tb_per_s, efficiency.mfu_percent, efficiency.bandwidth_percent, "
+        "efficiency.known_percent"
+    )
+    return select(
+        columns,
+        f"(SELECT stages.*, efficiency.{reached} FROM stage_summary AS stages "
+        f"INNER JOIN stage_efficiency AS efficiency ON {' AND '.join(same)})",
+        where,
+        order_by="rank, device, pipeline, ordinal, level DESC, wall_ns DESC",
+    )
 
 
 def sources_of(row: Mapping[str, Any]) -> str:

@@ -208,6 +208,32 @@ def calls(where: Mapping[str, Value], limit: int) -> Query:
     )
 
 
+def counted(where: Mapping[str, Value]) -> Section:
+    """Return what hardware counters measured for kernels, beside the work of their operators."""
+    return Section(
+        "Measured by hardware counters",
+        "kernel_efficiency",
+        select(
+            "kernel, op, count(*) AS calls, sum(measured_flops)::BIGINT AS measured_flops, "
+            "sum(flops) FILTER (WHERE level = 'kernel')::BIGINT AS flops, "
+            "sum(measured_bytes)::BIGINT AS measured_bytes, "
+            "sum(bytes) FILTER (WHERE level = 'kernel')::BIGINT AS bytes",
+            "kernel_efficiency",
+            {**where, "dur_ns IS NULL": True},
+            group_by="kernel, op",
+            order_by="measured_flops DESC NULLS LAST, measured_bytes DESC NULLS LAST, kernel, op",
+        ),
+        labels={
+            "measured_flops": "measured operations",
+            "flops": "computed operations",
+            "measured_bytes": "measured bytes",
+            "bytes": "computed bytes",
+        },
+        note="The counters do not count operations on tensor cores. Computed work needs recorded "
+        "shapes, and an operator with one kernel.",
+    )
+
+
 def peaks(where: Mapping[str, Value]) -> Query:
     """Return the query for a device's peak rates, and where they come from."""
     return select(
@@ -235,7 +261,7 @@ def over_all(runs: Sequence[str], *, search: str = "") -> Section:
         select(
             "run_id, kernel, count(*) AS calls, sum(dur_ns)::BIGINT AS device_ns",
             "kernel_efficiency",
-            {"run_id": runs, "is_median": True},
+            {"run_id": runs, "is_median": True, "dur_ns IS NOT NULL": True},
             containing=("kernel", search),
             group_by="run_id, kernel",
             order_by="device_ns DESC, kernel, run_id",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import duckdb
 
+from ingest.reports import efficiency
 from ingest.reports.query import Query, select
 from ingest.reports.section import Section
 from ingest.units import counted
@@ -76,12 +77,15 @@ def contents(run_id: str) -> list[Section]:
             "rank, device, activities, span_ns, busy_ns, idle_ns, bubbles",
             "rank, device",
         ),
-        _of_run(
-            run_id,
+        Section(
             "Stages",
             "stage_summary",
-            "rank, device, pipeline, calls, stage, level, block_class, wall_ns, percent, idle_ns",
-            "rank, device, pipeline, ordinal, level DESC, wall_ns DESC",
+            efficiency.stages(
+                {"run_id": run_id},
+                "rank, device, pipeline, calls, stage, level, block_class, wall_ns, percent, "
+                "idle_ns, tflop_per_s, tb_per_s, mfu_percent, known_percent",
+            ),
+            (run_id,),
         ),
         _of_run(
             run_id,

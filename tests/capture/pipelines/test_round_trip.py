@@ -119,6 +119,18 @@ def assert_stages(connection: Any, captured: Captured) -> None:
     [(call_ns,)] = connection.sql("SELECT dur_ns FROM ops WHERE name LIKE 'pipeline: %'").fetchall()
     assert sum(host_ns.values()) == call_ns
     assert connection.sql("SELECT sum(ns)::BIGINT FROM stage_parts").fetchall() == [(call_ns,)]
+    work = connection.sql(
+        "SELECT stage.name[8:] AS stage, sum(flops), sum(bytes) FROM op_work "
+        "JOIN ops AS op ON op_id = op.event_id JOIN ops AS stage "
+        "ON stage.name LIKE 'stage: %' AND op.start_ns BETWEEN stage.start_ns "
+        "AND stage.start_ns + stage.dur_ns GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    assert {stage for stage, *_ in work} == {"encode", "denoise", "decode"}
+    found = connection.sql(
+        "SELECT stage, flops, bytes FROM stage_efficiency "
+        "WHERE level = 'stage' AND stage <> 'other' ORDER BY ALL"
+    ).fetchall()
+    assert found == work
 
 
 def test_a_compiled_run_has_regions_and_kernels_of_inductor(

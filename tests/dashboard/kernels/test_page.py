@@ -176,6 +176,28 @@ def test_several_runs_are_side_by_side(app, shown_store, run_of):
     assert "Clear the search" in texts(page)
 
 
+def test_counters_of_kernels_stand_beside_the_computed_work(app, shared_traces):
+    counters = {
+        f"smsp__sass_thread_inst_executed_op_{kind}{name}_pred_on.sum": 1000
+        for kind in "dfh"
+        for name in ("add", "mul", "fma")
+    }
+    shapes = {"Input Dims": [[10, 20], [20, 30]], "Input type": ["float", "float"]}
+    events = [
+        op("aten::mm", 1, 20, args=shapes),
+        host("cudaLaunchKernel", "cuda_runtime", 2, 2, {"correlation": 1}),
+        host("sgemm", "cuda_profiler_range", 50, 2, counters, tid=9),
+    ]
+    run = add_whole(shared_traces, "counters", events)
+    page = app(shared_traces.store.path, "kernels", run=run)
+    row = table_with(page, "measured_flops").iloc[0]
+    assert row[["kernel", "op", "measured_flops", "flops"]].tolist() == [
+        *("sgemm", "aten::mm"),
+        *(12_000, 2 * 10 * 20 * 30),
+    ]
+    assert "hardware counters of kernels instead of their times" in texts(page)
+
+
 def test_hosts_of_several_runs_have_no_kernels(app, traces):
     runs = [add_whole(traces, name, [op("aten::mm", 0, 10)]) for name in ("one", "two")]
     assert "Kernels run on devices only" in texts(app(traces.store.path, "kernels", run=runs))

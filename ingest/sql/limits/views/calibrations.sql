@@ -4,7 +4,7 @@
 -- run_id, device_id
 -- measured_at         when it was measured, UTC
 -- tb_per_s            bytes that a copy reads and writes, 10¹² per second; null if it failed
--- measured_launch_ns  time of a launch, ns; null if it failed
+-- measured_launch_ns  time of the host for a launch of a small operator, ns; null if it failed
 -- flops_per_s         operations per second of matrix products, by type
 WITH
 measured AS (

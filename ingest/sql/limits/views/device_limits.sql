@@ -16,6 +16,8 @@
 -- tb_per_s            memory bandwidth that shares are computed from, 10¹² bytes per second: given,
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
+-- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`,
+--                     ns; null if not measured
 WITH
 -- Few distinct devices: regular expressions take long.
 known AS (
@@ -46,7 +48,7 @@ fitting AS (
 ),
 
 measured AS (
-    SELECT run_id, device_id, tb_per_s FROM calibrations
+    SELECT run_id, device_id, tb_per_s, measured_launch_ns FROM calibrations
 ),
 
 given AS (
@@ -79,7 +81,8 @@ SELECT
         WHEN given.tb_per_s IS NOT NULL THEN 'tag'
         WHEN datasheet_tb_per_s IS NOT NULL THEN 'datasheet'
         WHEN measured_tb_per_s IS NOT NULL THEN 'calibration'
-    END AS tb_per_s_from
+    END AS tb_per_s_from,
+    measured.measured_launch_ns
 FROM devices
 LEFT JOIN fitting
     ON

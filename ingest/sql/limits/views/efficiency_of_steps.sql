@@ -1,7 +1,8 @@
 -- How close operators, kernels and modules come to the limits of their device in a range of steps:
--- `efficiency_of_steps(run, from_step, to_step)`. Both bounds are included. A null bound leaves the
--- range open on that side; if both are null, it covers all measured steps. A null run stands for
--- all runs.
+-- `efficiency_of_steps(run, from_step, to_step, of_stage := NULL)`. Both bounds are included. A
+-- null bound leaves the range open on that side; if both are null, it covers all measured steps. A
+-- null run stands for all runs. With a stage of pipeline calls, such as `encode`, only operators
+-- that began in it count, also outside of steps if both bounds are null.
 -- One row: a name on a device at one level. Only operators with known work count.
 --
 -- run_id, rank, device_id, device
@@ -21,7 +22,9 @@
 -- saved_80_ns  time that reaching 80 % of the roofline would save, ns
 -- percent      share of the time of all operators with known work, percent
 -- warning      above_peak: the calls together are faster than the peak allows
-CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL) AS TABLE
+CREATE MACRO efficiency_of_steps(
+    run := NULL, from_step := NULL, to_step := NULL, of_stage := NULL
+) AS TABLE
     WITH
     levels AS (
         SELECT
@@ -32,7 +35,9 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
                 { 'level': 'module', 'name': module, 'input_dims': NULL }
             ]) AS of_level
         FROM op_efficiency
-        WHERE is_asked(run_id, step, run, from_step, to_step)
+        WHERE
+            is_asked(run_id, step, run, from_step, to_step)
+            AND if(of_stage IS NULL, is_measured, stage = of_stage)
     ),
 
     sums AS (
@@ -50,19 +55,15 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
             if(count(DISTINCT kind) = 1, any_value(kind), NULL) AS kind,
             count(*) AS calls,
             sum(work_ns)::BIGINT AS work_ns,
-            sum(launch_call_ns) FILTER (WHERE roofline_ns IS NOT NULL)::BIGINT AS launch_call_ns,
             try_cast(sum(flops) AS BIGINT) AS flops,
             try_cast(sum(bytes) AS BIGINT) AS bytes,
             sum(flops) FILTER (WHERE bytes IS NOT NULL)
             / nullif(sum(bytes) FILTER (WHERE flops IS NOT NULL), 0) AS intensity,
-            sum(work_ns) FILTER (WHERE flops IS NOT NULL)::BIGINT AS flops_ns,
-            sum(work_ns) FILTER (WHERE bytes IS NOT NULL)::BIGINT AS bytes_ns,
-            sum(at_peak_ns) AS at_peak_ns,
-            sum(work_ns) FILTER (WHERE at_peak_ns IS NOT NULL)::BIGINT AS computed_ns,
-            sum(at_bandwidth_ns) AS at_bandwidth_ns,
-            sum(work_ns) FILTER (WHERE at_bandwidth_ns IS NOT NULL)::BIGINT AS moved_ns,
-            sum(at_peak_ns) FILTER (WHERE roofline_ns IS NOT NULL) AS limited_peak_ns,
-            sum(at_bandwidth_ns) FILTER (WHERE roofline_ns IS NOT NULL) AS limited_bandwidth_ns,
+            rate_of(flops, work_ns) AS tflop_per_s,
+            rate_of(bytes, work_ns) AS tb_per_s,
+            share_at(at_peak_ns, work_ns) AS peak_percent,
+            share_at(at_bandwidth_ns, work_ns) AS bandwidth_percent,
+            bound_of(roofline_ns, at_peak_ns, at_bandwidth_ns, work_ns, launch_call_ns) AS bound,
             sum(roofline_ns) AS roofline_ns,
             sum(work_ns) FILTER (WHERE roofline_ns IS NOT NULL)::BIGINT AS limited_ns,
             sum(saved_ns)::BIGINT AS saved_ns,
@@ -87,16 +88,12 @@ CREATE MACRO efficiency_of_steps(run := NULL, from_step := NULL, to_step := NULL
         work_ns,
         flops,
         bytes,
-        flops / nullif(flops_ns, 0) / 1e3 AS tflop_per_s,
-        bytes / nullif(bytes_ns, 0) / 1e3 AS tb_per_s,
+        tflop_per_s,
+        tb_per_s,
         intensity,
-        100 * at_peak_ns / nullif(computed_ns, 0) AS peak_percent,
-        100 * at_bandwidth_ns / nullif(moved_ns, 0) AS bandwidth_percent,
-        if(
-            roofline_ns IS NULL,
-            NULL,
-            bound_by(limited_peak_ns, limited_bandwidth_ns, limited_ns, launch_call_ns)
-        ) AS bound,
+        peak_percent,
+        bandwidth_percent,
+        bound,
         saved_ns,
         saved_80_ns,
         100 * work_ns / nullif(sum(work_ns) OVER of_level, 0) AS percent,

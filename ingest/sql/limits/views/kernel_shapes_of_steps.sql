@@ -69,7 +69,7 @@ CREATE MACRO kernel_shapes_of_steps(run := NULL, from_step := NULL, to_step := N
         ) AS bound,
         sum(saved_ns)::BIGINT AS saved_ns
     FROM kernel_efficiency
-    WHERE is_asked(run_id, step, run, from_step, to_step)
+    WHERE is_asked(run_id, step, run, from_step, to_step) AND dur_ns IS NOT NULL
     GROUP BY
         run_id, kernel_efficiency.rank, device_id, kernel, grid, block, registers, shared_bytes
     WINDOW of_device AS (PARTITION BY run_id, device_id);

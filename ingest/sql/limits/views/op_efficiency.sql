@@ -1,5 +1,5 @@
--- How close each call of an operator comes to the limits of its device, in the measured steps.
--- `at_peak_ns`, `at_bandwidth_ns`, `roofline_ns` and the times can be added up over calls.
+-- How close each call of an operator comes to the limits of its device. `at_peak_ns`,
+-- `at_bandwidth_ns`, `roofline_ns` and the times can be added up over calls.
 -- One row: a call of an operator with known work, on the device of its kernels; in a run without a
 -- device, on its host.
 -- Start here: How close do operators come to the limits of the device?
@@ -8,14 +8,20 @@
 -- op_id            the operator (`ops.event_id`)
 -- op               its name
 -- step             step of its first kernel (`steps.step`)
+-- is_measured      whether it counts in the measured steps
 -- is_median
 -- module           innermost nn.Module around it
+-- module_id        that module (`module_tree.module_id`); null outside modules
+-- stage            stage of the pipeline call in which it began, as in `stages`; null outside of
+--                  calls
+-- block_class      class name of the denoiser's block around it; null outside blocks
 -- kind             kind of work, as in `op_work`
 -- dtype            type in which it computes
 -- precision        the peak that limits it, as in `device_peaks`
 -- input_dims
 -- flops            floating-point operations; null if unknown
 -- bytes            bytes read and written; of a generated kernel, at most; null if unknown
+-- measured_flops, measured_bytes
 -- intensity
 -- kernels          number of kernels, copies and memsets that it launched; null on a host
 -- kernel           the longest of them
@@ -40,8 +46,9 @@ timed AS (
         kernels.device_id,
         any_value(kernels.device) AS device,
         kernels.work_op_id AS op_id,
-        min(measured.step) AS step,
-        bool_or(measured.is_median) AS is_median,
+        min(kernels.step) AS step,
+        count(measured.event_id) > 0 AS is_measured,
+        coalesce(bool_or(measured.is_median), FALSE) AS is_median,
         count(*) AS kernels,
         arg_max(kernels.name, kernels.dur_ns) AS kernel,
         sum(kernels.dur_ns)::BIGINT AS work_ns,
@@ -50,7 +57,7 @@ timed AS (
         bool_or(kernels.kind = 'memcpy' AND regexp_matches(kernels.name, 'HtoD|DtoH|HtoH|PtoP'))
             AS leaves_device
     FROM kernels
-    INNER JOIN measured_kernels AS measured
+    LEFT JOIN measured_kernels AS measured
         ON kernels.run_id = measured.run_id AND kernels.event_id = measured.event_id
     WHERE kernels.work_op_id IS NOT NULL
     GROUP BY kernels.run_id, kernels.rank, kernels.device_id, kernels.work_op_id
@@ -68,16 +75,15 @@ timed AS (
         measured.device,
         op.event_id AS op_id,
         op.step,
-        is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
+        op.start_ns BETWEEN measured.start_ns AND measured.end_ns AS is_measured,
+        is_measured
+        AND is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
         op.dur_ns AS work_ns,
         FALSE AS is_on_matrix_cores,
         FALSE AS leaves_device
     FROM measured_windows AS measured
     INNER JOIN ops AS op ON measured.run_id = op.run_id AND measured.source_id = op.source_id
-    WHERE
-        measured.measure = 'host'
-        AND op.category = 'cpu_op'
-        AND op.start_ns BETWEEN measured.start_ns AND measured.end_ns
+    WHERE measured.measure = 'host' AND op.category = 'cpu_op'
 ),
 
 worked AS (
@@ -87,9 +93,25 @@ worked AS (
         work.dtype,
         precision_of(work.dtype, work.kind, timed.is_on_matrix_cores) AS precision,
         work.flops,
-        work.bytes
+        work.bytes,
+        work.module_id,
+        work.stage,
+        work.block_class
     FROM timed
     INNER JOIN op_work AS work ON timed.run_id = work.run_id AND timed.op_id = work.op_id
+),
+
+counted AS (
+    SELECT
+        run_id,
+        work_op_id AS op_id,
+        if(count(measured_flops) = count(*), try_cast(sum(measured_flops) AS BIGINT), NULL)
+            AS measured_flops,
+        if(count(measured_bytes) = count(*), try_cast(sum(measured_bytes) AS BIGINT), NULL)
+            AS measured_bytes
+    FROM counted_kernels
+    WHERE work_op_id IS NOT NULL
+    GROUP BY run_id, work_op_id
 ),
 
 limited AS (
@@ -122,14 +144,20 @@ SELECT
     limited.op_id,
     op.name AS op,
     limited.step,
+    limited.is_measured,
     limited.is_median,
     op.module,
+    limited.module_id,
+    limited.stage,
+    limited.block_class,
     limited.kind,
     limited.dtype,
     limited.precision,
     op.input_dims,
     limited.flops,
     limited.bytes,
+    counted.measured_flops,
+    counted.measured_bytes,
     limited.flops / nullif(limited.bytes, 0) AS intensity,
     limited.kernels,
     limited.kernel,
@@ -165,4 +193,5 @@ SELECT
     ) AS saved_80_ns,
     if(limited.work_ns > 0 AND limited.roofline_ns > limited.work_ns, 'above_peak', NULL) AS warning
 FROM limited
-INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id;
+INNER JOIN ops AS op ON limited.run_id = op.run_id AND limited.op_id = op.event_id
+LEFT JOIN counted ON limited.run_id = counted.run_id AND limited.op_id = counted.op_id;

@@ -8,12 +8,9 @@
 -- tflop_per_s        `flops` by wall time, 10¹² operations per second
 -- bytes              bytes that these operators read and write
 -- tb_per_s           `bytes` by wall time, 10¹² bytes per second
--- mfu_percent        model FLOP utilisation: the time that products, convolutions and attention
---                    take at the peaks of their types, as a share of the wall time, percent; null
---                    if the peaks for more than 1 % of their operations are unknown
+-- mfu_percent
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
--- known_percent      share of the device time, without communication, of operators whose
---                    floating-point operations are known; of a host, of its busy time, percent
+-- known_percent
 -- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work), no_products,
 --                    or no_peak
 WITH
@@ -24,12 +21,7 @@ work AS (
         try_cast(sum(work.flops) AS BIGINT) AS flops,
         try_cast(sum(work.bytes) AS BIGINT) AS bytes,
         sum(work.flops / peaks.tflop_per_s / 1e3) FILTER (WHERE work.is_product) AS product_ns,
-        -- Types that hardly count may lack a peak.
-        coalesce(
-            sum(work.flops) FILTER (WHERE work.is_product AND peaks.tflop_per_s IS NULL)
-            > 0.01 * sum(work.flops) FILTER (WHERE work.is_product),
-            FALSE
-        ) AS lacks_peak,
+        lacks_peak(work.flops, work.is_product, peaks.tflop_per_s IS NOT NULL) AS lacks_peak,
         sum(work.flops_ns) AS flops_ns,
         sum(work.device_ns) AS device_ns
     FROM run_work AS work
@@ -57,11 +49,7 @@ SELECT
     100 * work.bytes / nullif(metrics.wall_ns, 0) / 1e3 / limits.tb_per_s AS bandwidth_percent,
     100 * if(metrics.measure = 'host', least(work.flops_ns, metrics.busy_ns), work.flops_ns)
     / nullif(if(metrics.measure = 'host', metrics.busy_ns, work.device_ns), 0) AS known_percent,
-    CASE
-        WHEN work.flops IS NULL THEN 'no_work'
-        WHEN work.lacks_peak THEN 'no_peak'
-        WHEN work.product_ns IS NULL THEN 'no_products'
-    END AS unknown_reason
+    why_no_mfu(work.flops, work.lacks_peak, work.product_ns) AS unknown_reason
 FROM run_metrics AS metrics
 LEFT JOIN work ON metrics.run_id = work.run_id AND metrics.device_id = work.device_id
 LEFT JOIN device_limits AS limits

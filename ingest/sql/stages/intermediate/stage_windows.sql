@@ -13,7 +13,7 @@ active AS (
         work.call,
         min(activity.start_ns) AS start_ns,
         max(activity.end_ns) AS end_ns
-    FROM stage_work AS work
+    FROM stage_members AS work
     INNER JOIN activity_steps AS activity ON work.event_id = activity.event_id
     WHERE activity.class IS NOT NULL
     GROUP BY activity.source_id, activity.device_id, work.call

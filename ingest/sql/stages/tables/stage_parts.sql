@@ -29,7 +29,7 @@ activities AS (
         inside.end_ns - inside.start_ns AS inside_ns,
         greatest(inside.end_ns - greatest(inside.start_ns, inside.reached_ns), 0) AS covered_ns
     FROM activities_in('stage_windows') AS inside
-    LEFT JOIN stage_work AS work ON inside.event_id = work.event_id
+    LEFT JOIN stage_members AS work ON inside.event_id = work.event_id
     WHERE inside.around.measure = 'device'
 ),
 
@@ -96,7 +96,8 @@ found AS (
         idle.cause AS part,
         idle.end_ns - idle.start_ns AS ns
     FROM idle
-    LEFT JOIN stage_work AS work ON idle.after_kernel_id = work.event_id AND idle.call = work.call
+    LEFT JOIN stage_members AS work
+        ON idle.after_kernel_id = work.event_id AND idle.call = work.call
     WHERE idle.is_between
     UNION ALL
     SELECT

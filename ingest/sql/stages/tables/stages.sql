@@ -40,7 +40,7 @@ cells AS (
 
 operators AS (
     SELECT source_id, call, stage, step, block_class, count(*) AS operators
-    FROM stage_work
+    FROM stage_members
     WHERE kind = 'operator'
     GROUP BY source_id, call, stage, step, block_class
 )

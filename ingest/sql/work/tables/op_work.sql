@@ -24,6 +24,10 @@
 --                `assumes` of `work_formulas`), inputs (a shape, type or value is missing, symbolic
 --                or too large) or not_recorded (MegEngine counted none, or no natural number)
 -- bytes_reason   why the bytes read or written are unknown, in the same words
+-- module_id      innermost nn.Module around it (`module_tree.module_id`); null outside modules
+-- pipeline_call  the pipeline call in which it began (`stages.call`); null outside of calls
+-- stage          stage of the call: `encode`, `denoise`, `decode` or `other`; null outside of calls
+-- block_class    class name of the denoiser's block; null outside blocks
 SELECT
     work.source_id,
     work.rank,
@@ -46,9 +50,15 @@ SELECT
             THEN if(
                 formulas.bytes_read IS NULL OR formulas.bytes_written IS NULL, 'formula', 'inputs'
             )
-    END AS bytes_reason
+    END AS bytes_reason,
+    nullif(host_nest.module_id, 0) AS module_id,
+    around.call AS pipeline_call,
+    around.stage,
+    around.block_class
 FROM op_work_spans AS work
 INNER JOIN formulas ON work.formula = formulas.formula
+LEFT JOIN host_nest ON work.op_id = host_nest.event_id
+LEFT JOIN stage_members AS around ON work.op_id = around.event_id AND around.kind = 'work'
 UNION ALL BY NAME
 SELECT * EXCLUDE (kernel_ids)
 FROM megengine_work;

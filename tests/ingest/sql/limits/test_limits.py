@@ -173,6 +173,9 @@ def test_measured_peaks_stand_beside_those_of_the_datasheet(
     assert relations.sql(
         "SELECT tflop_per_s_from, tflop_per_s FROM device_peaks WHERE precision = 'bfloat16'"
     ).fetchall() == [("datasheet", 989.4)]
+    assert relations.sql(
+        "SELECT measured_tb_per_s, measured_launch_ns FROM device_limits WHERE device_id = '0:0'"
+    ).fetchall() == [(3, 2100) if measured else (None, None)]
 
 
 def test_a_host_has_the_peaks_of_its_calibration() -> None:

@@ -1,7 +1,7 @@
--- Device activities and outermost operators in pipeline calls.
--- One row: an activity or operator with the interval of `stage_stretches` to which it belongs. That
--- is the interval at that time on its own thread, or else on the calling thread. If several threads
--- call pipelines, it is that of the call whose stage changed last.
+-- Device activities, outermost operators and operators with known work in pipeline calls.
+-- One row: an activity or operator, by kind, with the interval of `stage_stretches` to which it
+-- belongs. That is the interval at that time on its own thread, or else on the calling thread. If
+-- several threads call pipelines, it is that of the call whose stage changed last.
 -- Materialised: several relations read it.
 WITH found AS (
     SELECT

@@ -1,0 +1,37 @@
+-- Work of the stages of pipeline calls, by the peak that limits it. `op_work` has it by operator.
+-- One row: a precision of products, or of other operators, in a stage of a call, on a device of its
+-- rank; in a run without a device, on its host.
+--
+-- run_id, source_id, rank, device_id, device
+-- call         number of the call in its input file, from 1 (`stages.call`)
+-- stage        `encode`, `denoise`, `decode` or `other`
+-- block_class  class name of the denoiser's block; null outside blocks
+-- precision    the peak that limits the operators, as in `device_peaks`; null if no peak is known
+--              for their type, and for activities without known work
+-- is_product   whether they multiply matrices: products, convolutions and attention
+-- worked_ops
+-- flops        sum of their floating-point operations
+-- bytes        sum of the bytes that they read and write
+-- device_ns    sum of the durations of the activities, without communication, or of the operators
+--              of a host with known work, ns
+-- flops_ns     part of `device_ns` of operators whose floating-point operations are known, ns
+-- bytes_ns     part of `device_ns` of operators whose bytes are known, ns
+SELECT
+    source_id,
+    rank,
+    device_id,
+    device,
+    call,
+    stage,
+    block_class,
+    precision,
+    coalesce(is_product(kind), FALSE) AS is_product,
+    count(op_id) AS worked_ops,
+    try_cast(sum(flops) AS BIGINT) AS flops,
+    try_cast(sum(bytes) AS BIGINT) AS bytes,
+    sum(device_ns)::BIGINT AS device_ns,
+    coalesce(sum(device_ns) FILTER (WHERE flops IS NOT NULL), 0)::BIGINT AS flops_ns,
+    coalesce(sum(device_ns) FILTER (WHERE bytes IS NOT NULL), 0)::BIGINT AS bytes_ns
+FROM stage_op_work
+GROUP BY ALL
+ORDER BY ALL;

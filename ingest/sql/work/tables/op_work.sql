@@ -10,35 +10,60 @@
 -- flops          floating-point operations; a multiplication and an addition are two
 -- bytes_read     bytes of its inputs, each once; of a gather, of the rows that it wants
 -- bytes_written  bytes of its outputs
--- bytes_at_most  of a generated kernel, the bytes of all its arguments: an upper bound of what it
---                reads and writes. Null for other operators
+-- bytes_at_most  of a generated kernel, the bytes of all its arguments, if what it reads and writes
+--                is unknown: an upper bound of both. Null for other operators
 -- bytes          of both, or else `bytes_at_most`; null if neither is known
 -- flops_reason   why `flops` is null: formula (what is recorded does not determine it; see column
 --                `assumes` of `work_formulas`) or inputs (a shape, type or value is missing,
 --                symbolic or too large)
 -- bytes_reason   why `bytes_read` or `bytes_written` is null, in the same words
+WITH
+known AS (
+    SELECT
+        work.source_id,
+        work.rank,
+        work.op_id,
+        if(work.flops IS NULL AND fused.is_product, 'fused_product', work.formula) AS formula,
+        coalesce(work.dtype, fused.dtype) AS dtype,
+        coalesce(work.flops, fused.flops) AS flops,
+        coalesce(work.bytes_read, fused.bytes_read) AS bytes_read,
+        coalesce(work.bytes_written, fused.bytes_written) AS bytes_written,
+        CASE
+            WHEN fused.bytes_read IS NULL OR fused.bytes_written IS NULL
+                THEN coalesce(fused.bytes_at_most, work.bytes_at_most)
+        END AS bytes_at_most,
+        fused.flops_reason
+    FROM op_work_spans AS work
+    LEFT JOIN fused_work AS fused ON work.op_id = fused.op_id
+)
+
 SELECT
-    work.source_id,
-    work.rank,
-    work.op_id,
-    work.formula,
+    known.source_id,
+    known.rank,
+    known.op_id,
+    known.formula,
     formulas.kind,
-    work.dtype,
-    work.flops,
-    work.bytes_read,
-    work.bytes_written,
-    work.bytes_at_most,
+    known.dtype,
+    known.flops,
+    known.bytes_read,
+    known.bytes_written,
+    known.bytes_at_most,
     coalesce(
-        try_cast(work.bytes_read::HUGEINT + work.bytes_written AS BIGINT), work.bytes_at_most
+        try_cast(known.bytes_read::HUGEINT + known.bytes_written AS BIGINT), known.bytes_at_most
     ) AS bytes,
     CASE
-        WHEN work.flops IS NULL THEN if(formulas.flops IS NULL, 'formula', 'inputs')
+        WHEN known.flops IS NULL
+            THEN coalesce(known.flops_reason, if(formulas.flops IS NULL, 'formula', 'inputs'))
     END AS flops_reason,
     CASE
-        WHEN work.bytes_read IS NULL OR work.bytes_written IS NULL
+        WHEN known.bytes_read IS NULL OR known.bytes_written IS NULL
             THEN if(
                 formulas.bytes_read IS NULL OR formulas.bytes_written IS NULL, 'formula', 'inputs'
             )
     END AS bytes_reason
-FROM op_work_spans AS work
-INNER JOIN formulas ON work.formula = formulas.formula;
+FROM known
+INNER JOIN formulas ON known.formula = formulas.formula
+WHERE
+    coalesce(
+        known.flops, known.bytes_read, known.bytes_written, known.bytes_at_most
+    ) IS NOT NULL;

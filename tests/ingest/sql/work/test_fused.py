@@ -60,7 +60,7 @@ def test_the_nodes_of_a_real_graph_count_once(sampled: Samples, samples: Path) -
     assert copies == [(6 * tensor, 4 * inputs, 4 * 3 * tensor)]
 
 
-# A graph with symbolic sizes. A library computes `mm`, but the log also lists it for a fused kernel.
+# A graph with symbolic sizes. A library computes `mm`, which the log also lists for a fused kernel.
 INPUTS = 'arg0_1: "Sym(s0)", arg1_1: "f32[s0, 4][4, 1]", arg2_1: "bf16[4, 8][8, 1]"'
 NODES = {
     "mm": ("f32[s0, 8]", "aten.mm.default(arg1_1, arg2_1)"),

@@ -15,7 +15,7 @@ formed AS (
             WHEN
                 moves_data(nodes.op) OR listed.flops = '0' OR starts_with(nodes.shape, 'Sym(')
                 THEN 'none'
-            WHEN listed.formula IN ('mm', 'bmm') THEN 'product'
+            WHEN listed.formula IN ('mm', 'bmm', 'linear') THEN 'product'
             WHEN listed.formula IN ('addmm', 'baddbmm') THEN 'added product'
             WHEN
                 listed.kind = 'elementwise'

@@ -43,7 +43,7 @@ REASONS = {
     "no_formula": "No formula lists the operator. View `work_formulas` has them all.",
     "formula": "What traces record of this operator does not determine its floating-point "
     "operations, such as the weights of `vllm::moe_forward` or the operators in a generated "
-    "kernel.",
+    "kernel without a compile log.",
     "inputs": "A shape, type or value is missing. Old versions of torch do not record values such "
     "as the stride of a convolution.",
     "not_recorded": "The profiler of MegEngine counted no operations, as for copies and norms.",

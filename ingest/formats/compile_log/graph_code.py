@@ -1,7 +1,8 @@
 """Reading of the graphs that torch prints into its compile log, and of their generated code."""
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 SOURCE = re.compile(
@@ -9,6 +10,8 @@ SOURCE = re.compile(
 )
 NO_SOURCE = re.compile(r"\s*# No stacktrace found")
 NODE = re.compile(r'\s+(?P<node>\w+)(?:: "(?P<shape>[^"]*)")? = (?P<expression>.+)')
+PARAMETERS = re.compile(r"\s+def forward\(self, (.*)\):")
+PARAMETER = re.compile(r'(\w+): "([^"]*)"')
 UNUSED = re.compile(r";  (?:\w+ = )+None$")  # values that are no longer needed are set to None
 CALL = re.compile(r"(?P<target>[A-Za-z_][\w.]*)\(")
 INDEXED = re.compile(r"\w+\[")
@@ -33,6 +36,7 @@ class Node(NamedTuple):
     node: str
     target: str
     shape: str | None
+    inputs: list[str]
     filename: str | None
     line: int | None
     function: str | None
@@ -44,26 +48,50 @@ def nodes(text: str) -> Iterator[Node]:
 
     A target is the function as printed, without a leading `torch.ops.`: `torch._C._nn.linear`.
     It is `operator.add` for a node printed with a sign, `operator.getitem` for an index, and
-    `Tensor.sum` for a method.
+    `Tensor.sum` for a method. `inputs` has the type and shape of each positional argument, or an
+    empty text if the argument is no tensor.
     """
     source: tuple[str | None, int | None, str | None, str | None] = (None, None, None, None)
-    names: set[str] = set()
+    shapes: dict[str, str] = {}
     ordinal = 0
     for line in text.splitlines():
         if found := SOURCE.fullmatch(line):
             source = (found["file"], int(found["line"]), found["function"], found["code"])
         elif NO_SOURCE.match(line):
             source = (None, None, None, None)
+        elif found := PARAMETERS.match(line):
+            shapes |= {name: _shape(text) for name, text in PARAMETER.findall(found[1])}
         elif found := NODE.fullmatch(line):
-            target = _target(UNUSED.sub("", found["expression"]), names)
-            names.add(found["node"])
+            expression = UNUSED.sub("", found["expression"])
+            target = _target(expression, shapes)
+            shape = found["shape"] and _shape(found["shape"])
             if target:
                 ordinal += 1
-                shape = found["shape"] and STRIDES.sub(r"\1", found["shape"])
-                yield Node(ordinal, found["node"], target, shape, *source)
+                inputs = _inputs(expression, shapes)
+                yield Node(ordinal, found["node"], target, shape, inputs, *source)
+            shapes[found["node"]] = shape or ""
 
 
-def _target(expression: str, names: set[str]) -> str | None:
+def _shape(text: str) -> str:
+    """Return a printed type and shape without strides and device."""
+    return STRIDES.sub(r"\1", text)
+
+
+def _inputs(expression: str, shapes: dict[str, str]) -> list[str]:
+    """Return the types and shapes of the positional arguments of a call."""
+    try:
+        call = ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    if not isinstance(call, ast.Call):
+        return []
+    return [
+        shapes.get(argument.id, "") if isinstance(argument, ast.Name) else ""
+        for argument in call.args
+    ]
+
+
+def _target(expression: str, names: Container[str]) -> str | None:
     """Return the called function, or None if the node only renames or reads an attribute."""
     if found := CALL.match(expression):
         target = found["target"].removeprefix("torch.ops.")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ingest.formats.compile_log.arguments import Arguments, arguments
 from ingest.formats.compile_log.graph_code import Node, aot_id, called_functions, handles, nodes
 from ingest.formats.compile_log.reader import Record
 
@@ -34,6 +35,7 @@ class Graph:
     origins: dict[str, list[str]] = field(default_factory=dict)
     called: list[str] = field(default_factory=list)
     kernels: dict[int, str] = field(default_factory=dict)
+    arguments: dict[int, Arguments] = field(default_factory=dict)
     aten_nodes: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     stacks: dict[tuple[int, str], list[str]] = field(default_factory=dict)
     key: str | None = None
@@ -46,11 +48,12 @@ class Graph:
             return bool(self.aten_nodes if part == 3 else self.stacks)
         return part <= self.last_part
 
-    def calls(self) -> Iterator[tuple[int, str, list[str], list[str]]]:
-        """Yield the kernel calls: ordinal, kernel, lowered nodes and stacks."""
+    def calls(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the kernel calls: ordinal, kernel, lowered nodes, stacks, inputs and results."""
         for ordinal, kernel in sorted(self.kernels.items()):
             call = (ordinal, kernel)
-            yield *call, self.aten_nodes.get(call, []), self.stacks.get(call, [])
+            given = self.arguments.get(ordinal, (None, None))
+            yield *call, self.aten_nodes.get(call, []), self.stacks.get(call, []), *given
 
 
 class Graphs:
@@ -93,6 +96,7 @@ class Graphs:
             graph.kernels |= handles(record.payload or "")
             graph.aot_id = aot_id(record.payload or "")
             graph.called = called_functions(record.payload or "")
+            graph.arguments = arguments(record.payload or "")
         elif (content := record.json()) is None:
             self.unreadable += 1
         elif PARTS[record.name] == 5:

@@ -52,6 +52,7 @@ SCHEMAS = {
             ("node", pa.string()),
             ("target", pa.string()),
             ("shape", pa.string()),
+            ("inputs", TEXTS),
             ("filename", pa.string()),
             ("line", pa.int64()),
             ("function", pa.string()),
@@ -68,6 +69,8 @@ SCHEMAS = {
             ("kernel", pa.string()),
             ("aten_nodes", TEXTS),
             ("stacks", TEXTS),
+            ("reads", TEXTS),
+            ("writes", TEXTS),
         ]
     ),
 }

@@ -7,5 +7,7 @@ CREATE TABLE staged_kernel_calls (
     ordinal BIGINT,
     kernel VARCHAR,
     aten_nodes VARCHAR[],
-    stacks VARCHAR[]
+    stacks VARCHAR[],
+    reads VARCHAR[],  -- types and shapes of what a fused kernel reads, such as `f32[16*s2, 32]`
+    writes VARCHAR[]  -- and of what it writes; empty if unknown
 );

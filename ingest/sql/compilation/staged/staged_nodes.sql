@@ -9,6 +9,7 @@ CREATE TABLE staged_nodes (
     node VARCHAR,
     target VARCHAR,
     shape VARCHAR,
+    inputs VARCHAR[],  -- type and shape of each positional argument; empty if it is no tensor
     filename VARCHAR,
     line BIGINT,
     function VARCHAR,

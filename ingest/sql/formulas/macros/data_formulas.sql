@@ -11,6 +11,11 @@ CREATE MACRO data_formulas() AS TABLE
             'n[1]', 'b[1]', 's[1] * CASE WHEN len(t) < 3 THEN 1 ELSE reduced(d[1], c[2]) END',
             'one operation for each element of the input', 'the result has the type of the input', 5
         ),
+        (
+            'reduction', 'var_mean', 'aten::var_mean aten::std_mean',
+            'n[1]', 'b[1]', '2 * s[1] * CASE WHEN len(t) < 3 THEN 1 ELSE reduced(d[1], c[2]) END',
+            'one operation for each element of the input', 'the result has the type of the input', 6
+        ),
         -- The type of the result comes second or fourth.
         (
             'reduction', 'sum', 'aten::mean aten::nansum aten::prod aten::sum',

@@ -1,10 +1,19 @@
--- `fused_formulas()`: formulas of kernels that torch.compile generates for Triton;
--- `operator_formulas` describes the columns. An operator stands for all that begin with its name.
+-- `fused_formulas()`: formulas of kernels that torch.compile generates; `operator_formulas`
+-- describes the columns. An operator stands for all that begin with its name.
 --
--- The arguments are tensors, then numbers. Nothing tells inputs from outputs, and a kernel may use
--- a part of a tensor: the bytes of all tensors are an upper bound.
+-- The arguments of Triton kernels are tensors, then numbers. Nothing tells inputs from outputs, and
+-- a kernel may use a part of a tensor: the bytes of all tensors are an upper bound. Traces record
+-- no arguments of C++ kernels. A compile log tells what kernels compute (`fused_work`).
 CREATE MACRO fused_formulas() AS TABLE
-    SELECT *, 'all_bytes(b, t)' AS bytes_at_most, 'torch._inductor: arguments of kernels' AS source
+    SELECT
+        *,
+        if(operators LIKE 'triton%', 'all_bytes(b, t)', NULL) AS bytes_at_most,
+        if(
+            flops IS NULL,
+            'torch._inductor: lowered graphs',
+            'torch._inductor: arguments of kernels'
+        )
+            AS source
     FROM (
         VALUES
         -- Two factors, other inputs, then the result: [m, k], [k, n], …, [m, n]
@@ -28,6 +37,18 @@ CREATE MACRO fused_formulas() AS TABLE
         (
             'fused', 'triton', 'triton_poi_fused triton_red_fused triton_per_fused', 1,
             NULL,
-            'the arguments do not tell how many operators the kernel replaces'
+            'the arguments do not tell what the kernel computes. With a compile log: the operations
+            of the operators that norms, softmax and activations were lowered to'
+        ),
+        (
+            'fused', 'cpp', 'cpp_fused', 1,
+            NULL,
+            'as of Triton kernels'
+        ),
+        (
+            'product', 'fused_product', '', 1,
+            NULL,
+            'generated kernels that a compile log shows to compute a product; other operators in
+            them are not counted'
         )
     ) AS formulas (kind, formula, operators, operand, flops, assumes);

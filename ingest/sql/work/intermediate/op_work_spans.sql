@@ -1,4 +1,5 @@
--- Operators whose work counts: the outermost ones with a formula that yields a number.
+-- Operators whose work counts: the outermost ones with a formula that yields a number, or that are
+-- generated kernels in C++, whose number is in `fused_work`.
 -- One row: a call of such an operator.
 -- Materialised: several relations read it.
 --
@@ -26,6 +27,19 @@ worked AS (
     INNER JOIN complete AS op ON calls.event_id = op.event_id
     WHERE
         coalesce(work.flops, work.bytes_read, work.bytes_written, work.bytes_at_most) IS NOT NULL
+    UNION ALL BY NAME
+    SELECT
+        op.source_id,
+        op.rank,
+        op.event_id AS op_id,
+        op.lane,
+        op.start_ns,
+        op.end_ns,
+        op.event_index,
+        formula_ops.formula
+    FROM complete AS op
+    INNER JOIN formula_ops ON op.name = formula_ops.name
+    WHERE op.category = 'cpu_op' AND formula_ops.formula = 'cpp'
 ),
 
 followed AS (

@@ -17,8 +17,8 @@
 -- bytes_read     bytes of its inputs, each once; of a gather, of the rows that it wants. Null for
 --                MegEngine, which records the sum
 -- bytes_written  bytes of its outputs. Null for MegEngine
--- bytes_at_most  of a generated kernel, the bytes of all its arguments: an upper bound of what it
---                reads and writes. Null for other operators
+-- bytes_at_most  of a generated kernel, the bytes of all its arguments, if what it reads and writes
+--                is unknown: an upper bound of both. Null for other operators
 -- bytes          of both, or else `bytes_at_most`; null if neither is known
 -- flops_reason   why `flops` is null: formula (what is recorded does not determine it; see column
 --                `assumes` of `work_formulas`), inputs (a shape, type or value is missing, symbolic
@@ -28,25 +28,46 @@
 -- pipeline_call  the pipeline call in which it began (`stages.call`); null outside of calls
 -- stage          stage of the call: `encode`, `denoise`, `decode` or `other`; null outside of calls
 -- block_class    class name of the denoiser's block; null outside blocks
+WITH
+known AS (
+    SELECT
+        work.source_id,
+        work.rank,
+        work.op_id,
+        if(work.flops IS NULL AND fused.is_product, 'fused_product', work.formula) AS formula,
+        coalesce(work.dtype, fused.dtype) AS dtype,
+        coalesce(work.flops, fused.flops) AS flops,
+        coalesce(work.bytes_read, fused.bytes_read) AS bytes_read,
+        coalesce(work.bytes_written, fused.bytes_written) AS bytes_written,
+        CASE
+            WHEN fused.bytes_read IS NULL OR fused.bytes_written IS NULL
+                THEN coalesce(fused.bytes_at_most, work.bytes_at_most)
+        END AS bytes_at_most,
+        fused.flops_reason
+    FROM op_work_spans AS work
+    LEFT JOIN fused_work AS fused ON work.op_id = fused.op_id
+)
+
 SELECT
-    work.source_id,
-    work.rank,
-    work.op_id,
-    work.formula,
+    known.source_id,
+    known.rank,
+    known.op_id,
+    known.formula,
     formulas.kind,
-    work.dtype,
-    work.flops,
-    work.bytes_read,
-    work.bytes_written,
-    work.bytes_at_most,
+    known.dtype,
+    known.flops,
+    known.bytes_read,
+    known.bytes_written,
+    known.bytes_at_most,
     coalesce(
-        try_cast(work.bytes_read::HUGEINT + work.bytes_written AS BIGINT), work.bytes_at_most
+        try_cast(known.bytes_read::HUGEINT + known.bytes_written AS BIGINT), known.bytes_at_most
     ) AS bytes,
     CASE
-        WHEN work.flops IS NULL THEN if(formulas.flops IS NULL, 'formula', 'inputs')
+        WHEN known.flops IS NULL
+            THEN coalesce(known.flops_reason, if(formulas.flops IS NULL, 'formula', 'inputs'))
     END AS flops_reason,
     CASE
-        WHEN work.bytes_read IS NULL OR work.bytes_written IS NULL
+        WHEN known.bytes_read IS NULL OR known.bytes_written IS NULL
             THEN if(
                 formulas.bytes_read IS NULL OR formulas.bytes_written IS NULL, 'formula', 'inputs'
             )
@@ -55,10 +76,14 @@ SELECT
     around.call AS pipeline_call,
     around.stage,
     around.block_class
-FROM op_work_spans AS work
-INNER JOIN formulas ON work.formula = formulas.formula
-LEFT JOIN host_nest ON work.op_id = host_nest.event_id
-LEFT JOIN stage_members AS around ON work.op_id = around.event_id AND around.kind = 'work'
+FROM known
+INNER JOIN formulas ON known.formula = formulas.formula
+LEFT JOIN host_nest ON known.op_id = host_nest.event_id
+LEFT JOIN stage_members AS around ON known.op_id = around.event_id AND around.kind = 'work'
+WHERE
+    coalesce(
+        known.flops, known.bytes_read, known.bytes_written, known.bytes_at_most
+    ) IS NOT NULL
 UNION ALL BY NAME
 SELECT * EXCLUDE (kernel_ids)
 FROM megengine_work;

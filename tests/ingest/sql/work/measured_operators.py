@@ -412,6 +412,8 @@ def reductions() -> Iterator[Call]:
     yield Call("sum", tensor(3, 4, dtype=HALF), dtype=FLOAT, note="dtype, all")
     yield Call("mean", tensor(3, 4, dtype=HALF), [1], dtype=FLOAT, note="dtype")
     yield Call("std", x, [1], correction=0, note="correction")
+    yield Call("var_mean", x, [1], correction=0)
+    yield Call("std_mean", tensor(3, 4, dtype=BF16), note="all")
     for name in ("all", "any"):
         yield Call(name, tensor(3, 4, dtype=BOOL))
         yield Call(name, tensor(3, 4), -1, note="an axis")

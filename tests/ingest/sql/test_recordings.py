@@ -19,6 +19,7 @@ EMPTY = {
     "leaks",
     "megengine_layers",
     "memory_annotations",
+    "slow_ops",
     "stage_calls",
     "stage_parts",
     "stage_parts_of_calls",

@@ -110,7 +110,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
                 '{host_idle}': if(is_host, duration_text(total.idle_ns), NULL),
                 '{late}': if(total.late_ns > 0, duration_text(total.late_ns), NULL),
                 '{speedup}': format('{:.2g}', limits.speedup),
-                '{device}': coalesce(runs.device_name, 'the device'),
+                '{device}': runs.device_name,
                 '{op_calls}': if(
                     limits.slowest.calls = 1, '1 call', format('{:,} calls', limits.slowest.calls)
                 ),

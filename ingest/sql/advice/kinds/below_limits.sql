@@ -16,11 +16,11 @@
 -- Remedy unless aligned: Pad its sizes to multiples of 8, so that kernels can load 16 bytes at a
 --   time.
 -- Remedy unless free or other: Use a smaller type, or a larger batch for the same weights.
--- Remedy unless bandwidth or convolution or attention or other: Let other kernels be measured
+-- Remedy unless bandwidth or convolution or attention or other: Measure other kernels
 --   (torch.compile with mode="max-autotune", or TunableOp on AMD).
 -- Remedy unless product or attention or other: Use torch.channels_last, and let
 --   torch.backends.cudnn.benchmark choose the kernel.
--- Remedy unless bandwidth or product or convolution or other: Try other backends of
+-- Remedy unless bandwidth or product or convolution or other: Choose another backend of
 --   scaled_dot_product_attention (torch.nn.attention.sdpa_kernel).
 -- Remedy unless compiled or product or convolution or attention: Fuse it with its neighbours
 --   (torch.compile), so that its data is not written and read again.

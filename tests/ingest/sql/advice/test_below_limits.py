@@ -134,15 +134,15 @@ SETTINGS = ["[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"]
 REMEDIES: dict[str, tuple[list[Event], list[str]]] = {
     "a product": (
         call("aten::mm", 100, [[1024, 1024]] * 2, [BFLOAT16] * 2, 900, **shape(264)),
-        ["Let other kernels be measured"],
+        ["Measure other kernels"],
     ),
     "a product of few blocks": (
         call("aten::mm", 100, [[80, 1024], [1024, 1024]], [BFLOAT16] * 2, 900, **shape(33)),
-        ["Give each call more work", "Let other kernels be measured"],
+        ["Give each call more work", "Measure other kernels"],
     ),
     "a product of odd sizes": (
         call("aten::mm", 100, [[1024, 1023], [1023, 1024]], [BFLOAT16] * 2, 900),
-        ["Pad its sizes", "Let other kernels be measured"],
+        ["Pad its sizes", "Measure other kernels"],
     ),
     "a product that memory bounds": (  # 1.25 ms at the bandwidth
         call("aten::mm", 100, [[8, 32768], [32768, 64000]], [BFLOAT16] * 2, 1_700),
@@ -161,7 +161,7 @@ REMEDIES: dict[str, tuple[list[Event], list[str]]] = {
     ),
     "attention": (
         call("aten::scaled_dot_product_attention", 100, HEADS, [BFLOAT16] * 3, 900),
-        ["Try other backends"],
+        ["Choose another backend"],
     ),
     "an addition": (
         call("aten::add", 100, [[1000, 1000]] * 2, [BFLOAT16] * 2, 900),

@@ -79,6 +79,13 @@ def _links(piece: Any, view: View) -> None:
                 query_params={**here, "level": level, "name": name},
             )
     _in_timeline(piece, view)
+    if piece.kind == "below_limits":
+        st.page_link(
+            pages["roofline"],
+            label="All operators, on page Roofline",
+            icon=":material/speed:",
+            query_params=here,
+        )
     if piece.kind == "host_bound" and formatting.missing(piece.cause):
         st.page_link(
             pages["operators"],

@@ -44,12 +44,12 @@ REPEATED = {keyword for keyword, kind in COLUMNS.values() if kind in ("SENTENCES
 # The words that other SQL understands.
 WORDS = {
     "Applies to": {"device", "host"},
-    "Needs": {"launches", "device_name", "tensor_cores", "input_types"},
+    "Needs": {"launches", "half_precision", "limits", "input_types"},
     "Names": {"kernel", "op"},
 }
 REQUIRED = {"Meaning", "Title", "Short title", "Colour", "Applies to", "Finding"}
 LINE = re.compile(r"-- ([A-Z][a-z ]*): (.+)")
-REMEDY = re.compile(r"Remedy(?: unless ([a-z]+))?")
+REMEDY = re.compile(r"Remedy(?: unless ([a-z]+(?: or [a-z]+)*))?")
 STANDS_FOR = re.compile(r"\b(texts_of_kinds|facts_of_kinds|causes_of_kinds)\b")
 
 
@@ -100,11 +100,11 @@ def _columns(texts: list[tuple[str, str]], columns: Iterable[str]) -> str:
 
 
 def _remedies(texts: list[tuple[str, str]]) -> str:
-    remedies = [
-        f"{{'text': {literal(text)}, 'unless': {literal(list(filter(None, remedy.groups())))}}}"
-        for name, text in texts
-        if (remedy := REMEDY.fullmatch(name))
-    ]
+    remedies = []
+    for name, text in texts:
+        if remedy := REMEDY.fullmatch(name):
+            unless = remedy[1].split(" or ") if remedy[1] else []
+            remedies.append(f"{{'text': {literal(text)}, 'unless': {literal(unless)}}}")
     return f"[{', '.join(remedies)}]::STRUCT(text VARCHAR, unless VARCHAR[])[] AS remedies"
 
 

@@ -69,6 +69,7 @@ def columns_of(macro: sql.SqlFile, connection: Connection) -> list[str]:
     assert signature, macro.name
     known = {"moments": "'asked'", "work_items": "'compared'", "programs": "'executed'"}
     known |= {"facts": "'advice_facts'", "sums": "'median_advice_sums'", "measured": "'named'"}
+    known |= {"work": "'shape_work'"}
     known |= {"calls": "'called'", "stacks": "'stacked'"}
     known |= {"slots": "'slotted'", "ops_in_names": "'listed'"}
     known |= {"base": "'1'", "other": "'1'", "bases": "['1']", "others": "['1']"}

@@ -20,6 +20,7 @@ EMPTY = {
     "leaks",
     "megengine_layers",
     "memory_annotations",
+    "slow_ops",
     "stage_calls",
     "stage_efficiency",
     "stage_parts",

@@ -4,12 +4,15 @@
 -- Short title: float32
 -- Colour: compute
 -- Applies to: device
--- Needs: device_name, tensor_cores, input_types
+-- Needs: half_precision, input_types
 -- Names: op
 -- Assumes: the device's peak rate
 -- Finding: {calls} matrix multiplications and convolutions had float32 inputs, and no kernel name
 --   shows that they used tensor cores. They took {work} of {steps}. In half precision they would
---   take at least {left}, because its peak rate on {device} is {speedup} times as high.
+--   take at least {left}, because its peak rate on {device} is up to {speedup} times as high.
+-- Finding: {calls} matrix multiplications and convolutions had float32 inputs, and no kernel name
+--   shows that they used tensor cores. They took {work} of {steps}. In half precision they would
+--   take at least {left}, because its peak rate is up to {speedup} times as high.
 -- Remedy: Use bfloat16 or half precision (torch.autocast), or
 --   torch.set_float32_matmul_precision("high") if the device supports it. Check the results.
 -- Evidence: float_matmuls

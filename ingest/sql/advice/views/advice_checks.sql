@@ -30,4 +30,4 @@ measured_steps AS NOT MATERIALIZED (
     FROM run_metrics
 )
 
-SELECT * FROM advice_of('median_advice_sums', 'measured_steps');
+SELECT * FROM advice_of('median_advice_sums', 'median_shape_work', 'measured_steps');

@@ -9,8 +9,8 @@
 -- short_title     one or two words for it
 -- colour          part of a step whose colour it has
 -- applies_to      device, host or both
--- needs           what a run must have recorded, or the check is unknown: launches, device_name,
---                 tensor_cores or input_types
+-- needs           what must be known, or the check is unknown: launches, half_precision (its
+--                 speedup), limits (of the device) or input_types
 -- cause           cause of idle time that counts in this kind, as in `bubbles`; null if none does
 -- path            kind of interval of the critical path, as in `critical_path_kinds`, whose gain
 --                 counts; null if none counts

@@ -1,7 +1,7 @@
 -- Part of `advice_checks` and `advice_of_steps`: the checks of some steps of each device:
--- `advice_of(sums, measured)`, with the names of two relations. `sums` has the columns of
--- `advice_sums_of` for these steps. `measured` has the columns of `run_metrics`, summed over these
--- steps, and `steps_name`, the name of the steps in texts.
+-- `advice_of(sums, work, measured)`, with the names of three relations. `sums` and `work` have the
+-- columns of `advice_sums_of` and of `shape_work` for these steps. `measured` has the columns of
+-- `run_metrics`, summed over these steps, and `steps_name`, the name of the steps in texts.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
 -- run_id, device_id, rank, device, is_slowest
@@ -20,8 +20,10 @@
 -- op            operator with the largest share of the time; null if the advice is not about
 --               operators
 -- unknown_reason
-CREATE MACRO advice_of(sums, measured) AS TABLE
+CREATE MACRO advice_of(sums, work, measured) AS TABLE
     WITH
+    work_of_steps AS NOT MATERIALIZED (SELECT * FROM query_table(work)),
+
     known AS (
         SELECT
             metrics.run_id,
@@ -37,20 +39,30 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
             kinds.assumes,
             coalesce(total.idle_ns, 0) AS idle_ns,
             total.gain_ns,
+            list_contains(kinds.needs, 'limits') AS is_about_limits,
+            if(is_about_limits, limits.calls, total.calls) AS found_calls,
+            if(is_about_limits, limits.work_ns, total.work_ns) AS found_ns,
+            if(is_about_limits, limits.name, total.name) AS found_name,
             CASE
-                WHEN list_contains(kinds.needs, 'tensor_cores')
-                    THEN total.work_ns - total.work_ns // half_precision_speedup(runs.device_name)
+                WHEN is_about_limits THEN limits.saved_ns
+                WHEN list_contains(kinds.needs, 'half_precision')
+                    THEN
+                        total.work_ns
+                        - round(total.work_ns / greatest(limits.speedup, 1))::BIGINT
                 -- A host's work is a part of its busy time.
                 WHEN is_host AND total.saved_ns IS NOT NULL
                     THEN least(greatest(total.saved_ns, 0), metrics.wall_ns - metrics.idle_ns)
                 ELSE total.saved_ns
             END AS work_saved_ns,
-            total.name,
-            if(
-                len(kinds.remedies) > 0,
-                remedy_text(kinds.remedies, used.features),
-                of_cause.remedy
-            ) AS remedy,
+            CASE
+                WHEN len(kinds.remedies) = 0 THEN of_cause.remedy
+                -- These depend on the operator.
+                WHEN is_about_limits AND limits.slowest IS NULL THEN NULL
+                ELSE remedy_text(
+                    kinds.remedies,
+                    list_concat(used.features, coalesce(limits.slowest.features, []))
+                )
+            END AS remedy,
             CASE
                 WHEN NOT list_contains(kinds.applies_to, metrics.measure)
                     THEN 'the run has no device'
@@ -58,17 +70,23 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                     list_contains(kinds.needs, 'launches')
                     AND NOT is_host AND metrics.launches IS NULL
                     THEN 'the trace does not show which calls launched the kernels'
-                WHEN list_contains(kinds.needs, 'device_name') AND runs.device_name IS NULL
-                    THEN 'the trace does not name the device'
-                WHEN
-                    list_contains(kinds.needs, 'tensor_cores')
-                    AND half_precision_speedup(runs.device_name) IS NULL
-                    THEN format('it is unknown whether {} has tensor cores', runs.device_name)
+                WHEN list_contains(kinds.needs, 'half_precision') AND limits.speedup IS NULL
+                    THEN coalesce(
+                        format(
+                            'the peaks of {} in float32 and half precision are unknown',
+                            runs.device_name
+                        ),
+                        'the trace does not name the device'
+                    )
+                WHEN is_about_limits AND limits.tb_per_s IS NULL
+                    THEN
+                        'the limits of the device are unknown (use `ingest edit RUN '
+                        || '--tag peak_bfloat16=989 --tag peak_bandwidth=3.35`)'
                 WHEN list_contains(kinds.needs, 'input_types') AND NOT metrics.is_typed
                     THEN 'the types of inputs were not recorded (use record_shapes=True)'
                 WHEN
                     list_contains(kinds.needs, 'input_types')
-                    AND metrics.is_typed IS NULL AND total.work_ns IS NULL
+                    AND metrics.is_typed IS NULL AND found_ns IS NULL
                     THEN 'an older version added the run (use `ingest upgrade`)'
             END AS unknown_reason,
             format(
@@ -82,17 +100,28 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
             kinds.further,
             MAP {
                 '{steps}': metrics.steps_name,
-                '{calls}': format('{:,}', total.calls),
-                '{times}': if(total.calls = 1, 'once', format('{:,} times', total.calls)),
+                '{calls}': format('{:,}', found_calls),
+                '{times}': if(found_calls = 1, 'once', format('{:,} times', found_calls)),
                 '{kernels}': format('{:,}', metrics.kernels),
-                '{work}': duration_text(total.work_ns),
+                '{work}': duration_text(found_ns),
                 '{saved}': duration_text(work_saved_ns),
-                '{left}': duration_text(total.work_ns - work_saved_ns),
+                '{left}': duration_text(found_ns - work_saved_ns),
                 '{idle}': duration_text(total.idle_ns),
                 '{host_idle}': if(is_host, duration_text(total.idle_ns), NULL),
                 '{late}': if(total.late_ns > 0, duration_text(total.late_ns), NULL),
-                '{speedup}': half_precision_speedup(runs.device_name)::VARCHAR,
+                '{speedup}': format('{:.2g}', limits.speedup),
                 '{device}': runs.device_name,
+                '{op_calls}': if(
+                    limits.slowest.calls = 1, '1 call', format('{:,} calls', limits.slowest.calls)
+                ),
+                '{op_work}': duration_text(limits.slowest.work_ns),
+                '{peak_share}': if(
+                    limits.slowest.limited_by = 'compute', limits.slowest.share, NULL
+                ),
+                '{bandwidth_share}': if(
+                    limits.slowest.limited_by = 'memory', limits.slowest.share, NULL
+                ),
+                '{waves}': limits.slowest.waves,
                 '{compilations}': CASE
                     WHEN metrics.compilations = 1 THEN '1 compilation'
                     WHEN metrics.compilations > 1
@@ -103,12 +132,14 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
                 '{compile}': duration_text(greatest(metrics.compile_ns, part.total_ns)),
                 -- A gap can begin before its step, and is then longer than the step's idle time.
                 '{named}': duration_text(least(total.named_ns, total.idle_ns)),
-                '{name}': total.name
+                '{name}': found_name
             } AS texts
         FROM query_table(measured) AS metrics
         CROSS JOIN advice_kinds AS kinds
         INNER JOIN runs ON metrics.run_id = runs.run_id
         INNER JOIN run_features AS used ON metrics.run_id = used.run_id
+        LEFT JOIN limit_sums_of('work_of_steps') AS limits
+            ON metrics.run_id = limits.run_id AND metrics.device_id = limits.device_id
         LEFT JOIN run_remedies AS of_cause
             ON metrics.run_id = of_cause.run_id AND kinds.cause = of_cause.cause
         LEFT JOIN query_table(sums) AS total
@@ -168,7 +199,7 @@ CREATE MACRO advice_of(sums, measured) AS TABLE
         ) AS finding,
         remedy,
         if(NOT is_host AND idle_ns > 0, cause, NULL) AS cause,
-        if(names = 'kernel', name, NULL) AS kernel,
-        if(names = 'op', name, NULL) AS op,
+        if(names = 'kernel', found_name, NULL) AS kernel,
+        if(names = 'op', found_name, NULL) AS op,
         unknown_reason
     FROM bounded;

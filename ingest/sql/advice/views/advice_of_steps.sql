@@ -26,6 +26,12 @@ CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
 
     sums_of_steps AS NOT MATERIALIZED (SELECT * FROM advice_sums_of('facts_of_steps')),
 
+    shapes_of_steps AS NOT MATERIALIZED (
+        SELECT *
+        FROM shape_work
+        WHERE run_id = run AND in_steps(step, from_step, to_step)
+    ),
+
     measured_steps AS NOT MATERIALIZED (
         SELECT
             run AS run_id,
@@ -34,4 +40,4 @@ CREATE MACRO advice_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
     )
 
     SELECT * EXCLUDE (run_id)
-    FROM advice_of('sums_of_steps', 'measured_steps');
+    FROM advice_of('sums_of_steps', 'shapes_of_steps', 'measured_steps');

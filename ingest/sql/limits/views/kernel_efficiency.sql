@@ -19,8 +19,7 @@
 -- grid, block, registers, shared_bytes
 -- blocks              number of blocks
 -- resident_blocks     blocks that fit on a multiprocessor at a time; null if unknown, as on AMD
--- waves               `blocks` by the blocks that fit on the whole device: at less than 1, a part
---                     of the device is empty
+-- waves
 -- occupancy_percent
 -- is_on_matrix_cores  whether its name shows that it uses tensor cores or matrix cores
 -- flops               floating-point operations of that operator, computed from its shapes; null if
@@ -34,13 +33,7 @@ launched AS (
     SELECT
         kernels.*,
         measured.is_median,
-        -- Grids of the kernels of Tensile count work-items.
-        CASE
-            WHEN len(kernels.grid) > 0
-                THEN list_product(kernels.grid) // if(
-                    starts_with(kernels.name, 'Cijk_'), nullif(list_product(kernels.block), 0), 1
-                )
-        END AS blocks,
+        block_count(kernels.name, kernels.grid, kernels.block) AS blocks,
         resident_blocks(
             devices.capability,
             CASE WHEN len(kernels.block) > 0 THEN list_product(kernels.block) END,

@@ -16,8 +16,7 @@
 -- known_ns            sum of the durations of calls with known work, ns; null if there are none
 -- blocks              number of blocks
 -- resident_blocks     blocks that fit on a multiprocessor at a time; null if unknown, as on AMD
--- waves               `blocks` by the blocks that fit on the whole device: at less than 1, a part
---                     of the device is empty
+-- waves
 -- occupancy_percent
 -- is_on_matrix_cores  whether its name shows that it uses tensor cores or matrix cores
 -- level               what its work and rates belong to: kernel, or operator if an operator

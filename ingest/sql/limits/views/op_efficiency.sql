@@ -39,68 +39,6 @@
 --                  Inputs may come from a cache, a convolution may have fewer operations
 --                  (Winograd), and a generated kernel may use a part of its arguments
 WITH
-timed AS (
-    SELECT
-        kernels.run_id,
-        kernels.rank,
-        kernels.device_id,
-        any_value(kernels.device) AS device,
-        kernels.work_op_id AS op_id,
-        min(kernels.step) AS step,
-        count(measured.event_id) > 0 AS is_measured,
-        coalesce(bool_or(measured.is_median), FALSE) AS is_median,
-        count(*) AS kernels,
-        arg_max(kernels.name, kernels.dur_ns) AS kernel,
-        sum(kernels.dur_ns)::BIGINT AS work_ns,
-        sum(kernels.launch_dur_ns)::BIGINT AS launch_call_ns,
-        bool_or(uses_matrix_cores(kernels.name)) AS is_on_matrix_cores,
-        bool_or(kernels.kind = 'memcpy' AND regexp_matches(kernels.name, 'HtoD|DtoH|HtoH|PtoP'))
-            AS leaves_device
-    FROM kernels
-    LEFT JOIN measured_kernels AS measured
-        ON kernels.run_id = measured.run_id AND kernels.event_id = measured.event_id
-    WHERE kernels.work_op_id IS NOT NULL
-    GROUP BY kernels.run_id, kernels.rank, kernels.device_id, kernels.work_op_id
-    -- If it launched kernels on several devices, its work is on the one with the most time.
-    QUALIFY
-        row_number() OVER (
-            PARTITION BY kernels.run_id, kernels.work_op_id
-            ORDER BY sum(kernels.dur_ns) DESC, kernels.device_id
-        ) = 1
-    UNION ALL BY NAME
-    SELECT
-        op.run_id,
-        op.rank,
-        measured.device_id,
-        measured.device,
-        op.event_id AS op_id,
-        op.step,
-        op.start_ns BETWEEN measured.start_ns AND measured.end_ns AS is_measured,
-        is_measured
-        AND is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
-        op.dur_ns AS work_ns,
-        FALSE AS is_on_matrix_cores,
-        FALSE AS leaves_device
-    FROM measured_windows AS measured
-    INNER JOIN ops AS op ON measured.run_id = op.run_id AND measured.source_id = op.source_id
-    WHERE measured.measure = 'host' AND op.category = 'cpu_op'
-),
-
-worked AS (
-    SELECT
-        timed.* EXCLUDE (is_on_matrix_cores),
-        work.kind,
-        work.dtype,
-        precision_of(work.dtype, work.kind, timed.is_on_matrix_cores) AS precision,
-        work.flops,
-        work.bytes,
-        work.module_id,
-        work.stage,
-        work.block_class
-    FROM timed
-    INNER JOIN op_work AS work ON timed.run_id = work.run_id AND timed.op_id = work.op_id
-),
-
 counted AS (
     SELECT
         run_id,
@@ -119,14 +57,8 @@ limited AS (
         worked.*,
         worked.flops / peaks.tflop_per_s / 1e3 AS at_peak_ns,
         if(worked.leaves_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS at_bandwidth_ns,
-        -- Without its bytes, only a product has a known limit.
-        if(
-            is_product(worked.kind) OR at_bandwidth_ns IS NOT NULL,
-            greatest(at_peak_ns, at_bandwidth_ns),
-            NULL
-        )
-            AS roofline_ns
-    FROM worked
+        roofline_of(worked.kind, at_peak_ns, at_bandwidth_ns) AS roofline_ns
+    FROM worked_ops AS worked
     LEFT JOIN device_peaks AS peaks
         ON
             worked.run_id = peaks.run_id

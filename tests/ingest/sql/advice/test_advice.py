@@ -66,8 +66,17 @@ STEP = [  # µs; a step of 1 ms, in which the device is busy from 20 to 865 but 
     *launched(5, (600, 603), "kernel", "ncclDevKernel_AllReduce", 605, 200),
     *launched(6, (604, 607), "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 805, 60),
 ]
-A100: dict[str, Any] = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}]}
 
+
+def of_device(name: str, multiprocessors: int, memory_gb: float) -> dict[str, Any]:
+    """Return what a trace says about its device."""
+    memory = int(memory_gb * 1e9)
+    described = {"id": 0, "name": name, "numSms": multiprocessors, "totalGlobalMem": memory}
+    return {"deviceProperties": [described]}
+
+
+A100 = of_device("NVIDIA A100-SXM4-80GB", 108, 85.1)
+P100, H200 = ("Tesla P100-PCIE-16GB", 56, 17.1), ("NVIDIA H200", 132, 150.1)
 
 IN_TIME = [
     *launched(7, (590, 600), "kernel", "first_kernel", 865, 5),
@@ -78,11 +87,10 @@ SMALL: dict[str, Input] = {
     "launched in time": trace([*STEP, *IN_TIME], **A100),
     "a bare kernel": [{**STEP[4], "args": {"device": 0, "stream": 7}}],
     **{
-        name: trace(
-            [event for event in STEP if event["name"] != "aten::mm"],
-            deviceProperties=[{"id": 0, "name": name}],
+        device[0]: trace(
+            [event for event in STEP if event["name"] != "aten::mm"], **of_device(*device)
         )
-        for name in ("Tesla P100-PCIE-16GB", "NVIDIA H200")
+        for device in (P100, H200)
     },
     "no device": [on_host("cpu_op", "aten::mm", since, since + 100) for since in (0, 400)],
     # A step of 1 ms that begins with 400 µs of compilation, 100 µs before the first kernel.
@@ -133,6 +141,7 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(
         "WHERE run_id = 'one step' ORDER BY kind"
     ).fetchall()
     assert minor == [
+        ("below_limits", 0, None),
         ("dataloader", 0, None),
         ("recompiled", 0, None),
         (
@@ -202,6 +211,12 @@ def reasons(small: Relations, run: str) -> dict[str, str]:
     )
 
 
+UNKNOWN_LIMITS = (
+    "the limits of the device are unknown (use `ingest edit RUN "
+    "--tag peak_bfloat16=989 --tag peak_bandwidth=3.35`)"
+)
+
+
 def test_an_unknown_bound_has_a_reason(small: Relations) -> None:
     no_calls = "the trace does not show which calls launched the kernels"
     assert reasons(small, "a bare kernel") == {
@@ -209,58 +224,67 @@ def test_an_unknown_bound_has_a_reason(small: Relations) -> None:
             ["host_bound", "small_kernels", "blocking", "dataloader", "unfused_attention"], no_calls
         ),
         "float_matmul": "the trace does not name the device",
+        "below_limits": UNKNOWN_LIMITS,
     }
-    by_device = {
-        "Tesla P100-PCIE-16GB": "it is unknown whether Tesla P100-PCIE-16GB has tensor cores",
-        "NVIDIA H200": "the types of inputs were not recorded (use record_shapes=True)",
+    assert reasons(small, P100[0]) == {
+        "float_matmul": f"the peaks of {P100[0]} in float32 and half precision are unknown",
+        "below_limits": UNKNOWN_LIMITS,
     }
-    for name, why in by_device.items():
-        assert reasons(small, name) == {"float_matmul": why}
+    no_types = "the types of inputs were not recorded (use record_shapes=True)"
+    assert reasons(small, H200[0]) == dict.fromkeys(["float_matmul", "below_limits"], no_types)
 
 
-# Peak rates in TFLOPS, from the vendors' data sheets: half precision on tensor cores without
-# sparsity, and float32 outside of tensor cores.
-PEAKS = {
-    "Tesla V100-SXM2-16GB": (125, 15.7),
-    "Tesla T4": (65, 8.1),
-    "NVIDIA A100-SXM4-80GB": (312, 19.5),
-    "NVIDIA A10": (125, 31.2),
-    "NVIDIA A30": (165, 10.3),
-    "NVIDIA RTX A6000": (155, 38.7),
-    "NVIDIA GeForce RTX 4090": (165, 82.6),
-    "NVIDIA L4": (121, 30.3),
-    "NVIDIA L40": (181, 90.5),
-    "NVIDIA L40S": (362, 91.6),
-    "NVIDIA H100 80GB HBM3": (989, 67),
-    "NVIDIA H200": (989, 67),
-    "NVIDIA B200": (2250, 75),
-    "AMD Instinct MI210": (181, 22.6),
-    "AMD Instinct MI300X VF": (1307, 163.4),
-    "AMD Instinct MI355X": (2517, 157.3),
+# Multiprocessors, memory in 10⁹ bytes and peak rates in TFLOPS, from the vendors' data sheets: half
+# precision on tensor cores without sparsity, and float32 outside of tensor cores.
+DEVICES = {
+    "Tesla V100-SXM2-16GB": (80, 16.9, 125, 15.7),
+    "Tesla T4": (40, 15.8, 65, 8.1),
+    "NVIDIA A100-SXM4-80GB": (108, 85.1, 312, 19.5),
+    "NVIDIA A10": (72, 23.7, 125, 31.2),
+    "NVIDIA GeForce RTX 4090": (128, 25.4, 165, 82.6),
+    "NVIDIA L4": (58, 23.7, 121, 30.3),
+    "NVIDIA L40S": (142, 47.8, 362, 91.6),
+    "NVIDIA H100 80GB HBM3": (132, 85.0, 989, 67),
+    "NVIDIA H200": (132, 150.1, 989, 67),
+    "NVIDIA B200": (148, 191.5, 2250, 75),
+    "AMD Instinct MI210": (104, 68.7, 181, 22.6),
+    "AMD Instinct MI300X VF": (304, 206.1, 1307, 163.4),
+    "AMD Instinct MI355X": (256, 309.2, 2517, 157.3),
 }
+UNKNOWN_DEVICES = {
+    "Tesla P100-PCIE-16GB": (56, 17.1),
+    "NVIDIA H100 80GB HBM3 MIG 1g.10gb": (16, 10.2),
+    "NVIDIA Titan Y": (132, 85.0),
+}
+MATMUL = [event for event in STEP if event["args"].get("correlation", 1) == 1]
 
 
-def test_the_speedup_of_half_precision_is_the_ratio_of_peak_rates(small: Relations) -> None:
-    rates = {}
-    for device in PEAKS:
-        [(speedup,)] = small.execute("SELECT half_precision_speedup(?)", [device]).fetchall()
-        rates[device] = 1 / speedup
-    assert rates == {
-        device: pytest.approx(single / half, rel=0.1) for device, (half, single) in PEAKS.items()
+def test_float_matmul_is_bounded_by_the_ratio_of_peak_rates() -> None:
+    described = {**{name: known[:2] for name, known in DEVICES.items()}, **UNKNOWN_DEVICES}
+    relations = built(
+        {name: trace(MATMUL, **of_device(name, *known)) for name, known in described.items()},
+        "advice_checks",
+    )
+    left = dict(
+        relations.sql(
+            "SELECT run_id, 300_000 - bound_ns FROM advice_checks WHERE kind = 'float_matmul'"
+        ).fetchall()
+    )
+    assert left == {
+        **{
+            name: pytest.approx(300_000 * single / half, rel=0.01)
+            for name, (_, _, half, single) in DEVICES.items()
+        },
+        **dict.fromkeys(UNKNOWN_DEVICES),
     }
 
 
-def test_float_matmul_is_bounded_by_the_speedup_of_half_precision(
-    small: Relations,
-) -> None:
-    ((bound, finding),) = small.sql(
-        "SELECT bound_ns, finding FROM advice_checks "
-        "WHERE kind = 'float_matmul' AND run_id = 'one step'"
+def test_the_speedup_of_half_precision_is_named(small: Relations) -> None:
+    ((finding,),) = small.sql(
+        "SELECT finding FROM advice_checks WHERE kind = 'float_matmul' AND run_id = 'one step'"
     ).fetchall()
-    half, single = PEAKS["NVIDIA A100-SXM4-80GB"]
-    remaining = 300_000 - bound
-    assert remaining == pytest.approx(300_000 * single / half, rel=0.1)
-    assert f"In half precision they would take at least {units.duration(remaining)}," in finding
+    assert f"In half precision they would take at least {units.duration(300_000 / 16)}," in finding
+    assert finding.endswith("on NVIDIA A100-SXM4-80GB is up to 16 times as high.")
 
 
 def test_compilation_counts_before_the_first_kernel_but_not_while_the_device_is_busy(
@@ -642,9 +666,9 @@ def test_small_kernels_are_what_plain_python_counts(
     assert bounds(real, name)["small_kernels"] == of_median
 
 
-@pytest.mark.parametrize(("name", "speedup"), [(CONTROL, 16), (WORKERS0, 8)])
+@pytest.mark.parametrize(("name", "speedup"), [(CONTROL, 312 / 19.5), (WORKERS0, 125 / 15.7)])
 def test_float_matmuls_are_what_plain_python_counts(
-    name: str, speedup: int, real: duckdb.DuckDBPyConnection, plain: Callable[[str], Plain]
+    name: str, speedup: float, real: duckdb.DuckDBPyConnection, plain: Callable[[str], Plain]
 ) -> None:
     """The names of such operators are known in these traces of an A100 and a V100."""
     run = plain(name)
@@ -665,7 +689,7 @@ def test_float_matmuls_are_what_plain_python_counts(
         is_float = "float" in types and "c10::Half" not in types
         if (multiplies or "convolution" in op["name"]) and is_float and not on_tensor_cores:
             total += sum(run.inside(kernel) for kernel in kernels if run.is_of_median(kernel))
-    assert bounds(real, name)["float_matmul"] == total - total // speedup
+    assert bounds(real, name)["float_matmul"] == total - round(total / speedup)
 
 
 def test_bounds_are_at_least_the_gains_on_the_critical_path(

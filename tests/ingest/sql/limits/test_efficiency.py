@@ -5,48 +5,12 @@ from typing import Any
 import pytest
 
 from ingest import AddOptions
-from tests.builders.events import Event, kernel, op
+from tests.builders.events import Event
 from tests.builders.relations import Relations, Run, built
+from tests.builders.work import BFLOAT16, TAGS, call
 
-# 100 TFLOPS in bfloat16, 50 in TF32, 10 in float32; 1 TB/s.
-TAGS: dict[str, str | None] = {
-    "peak_bfloat16": "100",
-    "peak_tf32": "50",
-    "peak_float32": "10",
-    "peak_bandwidth": "1",
-}
-BFLOAT16 = "c10::BFloat16"
 FLOPS = 2 * 1000 * 1000 * 1000
 BYTES = 3 * 2 * 1000 * 1000
-
-
-def call(
-    name: str, start_us: float, shapes: list[Any], types: list[str], *kernels_us: float, **more: Any
-) -> list[Event]:
-    """Return an operator whose kernels run one after the other, 50 µs after its start."""
-    events = [op(name, start_us, 20, args={"Input Dims": shapes, "Input type": types})]
-    at_us = start_us + 50
-    for number, dur_us in enumerate(kernels_us):
-        correlation = int(start_us * 10) + number
-        launch_us = more.get("launch_us", 2)
-        events += [
-            op(
-                "cudaLaunchKernel",
-                start_us + 1 + number * 3,
-                launch_us,
-                cat="cuda_runtime",
-                args={"correlation": correlation},
-            ),
-            kernel(
-                more.get("kernel", f"gemm_{number}"),
-                at_us,
-                dur_us,
-                category=more.get("category", "kernel"),
-                correlation=correlation,
-            ),
-        ]
-        at_us += dur_us
-    return events
 
 
 SQUARE = [[1000, 1000], [1000, 1000]]

@@ -1,0 +1,34 @@
+-- Meaning: Operators that take longer than 80 % of the roofline allows, as in `slow_ops`, minus the
+--   time at 80 %. Time that counts in `small_kernels`, `exposed_copy`, `unfused_attention` or
+--   `float_matmul` is left out.
+-- Title: Operators far from the device's limits
+-- Short title: far from the limits
+-- Colour: compute
+-- Applies to: device
+-- Needs: limits, input_types
+-- Finding: {calls} calls of operators took {work} of {steps}. At 80% of the device's limits, they
+--   would take {left}.
+-- Also: The most can be saved in {name}: {op_calls} took {op_work}, at {peak_share} of the peak.
+-- Also: The most can be saved in {name}: {op_calls} took {op_work}, at {bandwidth_share} of the
+--   memory bandwidth.
+-- Also: Its longest kernel fills {waves} waves, so a part of the device is empty.
+-- Remedy unless filled: Give each call more work: a larger batch, or padded or joined inputs.
+-- Remedy unless aligned: Pad its sizes to multiples of 8, so that kernels can load 16 bytes at a
+--   time.
+-- Remedy unless free or other: Use a smaller type, or a larger batch for the same weights.
+-- Remedy unless bandwidth or convolution or attention or other: Measure other kernels
+--   (torch.compile with mode="max-autotune", or TunableOp on AMD).
+-- Remedy unless product or attention or other: Use torch.channels_last, and let
+--   torch.backends.cudnn.benchmark choose the kernel.
+-- Remedy unless bandwidth or product or convolution or other: Choose another backend of
+--   scaled_dot_product_attention (torch.nn.attention.sdpa_kernel).
+-- Remedy unless compiled or product or convolution or attention: Fuse it with its neighbours
+--   (torch.compile), so that its data is not written and read again.
+-- Remedy unless contiguous: Make its inputs contiguous: its kernel is the one for strided inputs.
+-- Remedy unless free or product or convolution or attention: Use a smaller type.
+-- Evidence: slow_ops
+-- Evidence of: op, input_dims, dtype, limited_by
+-- Evidence sums: sum(saved_80_ns)::BIGINT AS saved_80_ns, sum(work_ns)::BIGINT AS work_ns,
+--   sum(calls)::BIGINT AS calls, arg_max(kernel, work_ns) AS kernel,
+--   arg_max(waves, work_ns) AS waves
+-- Evidence order: saved_80_ns DESC, op, input_dims

@@ -1,0 +1,89 @@
+-- Part of `slow_ops`: what the operators of the measured steps have to do, by operator with the
+-- same shapes and type, without anything that depends on the limits of devices. So other limits
+-- (tags of the run) need no other rows. Calls are left out if more than half of their time counts
+-- in other advice.
+-- One row: an operator with the same shapes and type in a step of a device.
+-- Stored: it reads many tables of each run.
+--
+-- run_id, rank, device_id, device
+-- step       step of its first kernel (`steps.step`)
+-- is_median
+-- op         name of the operator
+-- input_dims
+-- kind       kind of work, as in `work_formulas`
+-- dtype      type in which it computes
+-- precision  the peak that limits it, as in `device_peaks`
+-- calls
+-- flops      sum of the floating-point operations; null if unknown of a call
+-- bytes      sum of the bytes read and written; null if unknown of a call
+-- work_ns    time of its kernels, copies and memsets, ns
+-- other_ns   part of it that counts in other advice: kernels shorter than their launch, copies,
+--            and attention that runs as separate operators, ns
+-- kernel     its longest kernel
+-- waves
+WITH
+counted AS (
+    SELECT
+        kernels.run_id,
+        kernels.device_id,
+        kernels.work_op_id AS op_id,
+        sum(kernels.dur_ns) AS other_ns
+    FROM kernels
+    LEFT JOIN unfused_attentions AS attention
+        ON
+            kernels.run_id = attention.run_id
+            AND kernels.device_id = attention.device_id
+            AND kernels.step IS NOT DISTINCT FROM attention.step
+            AND kernels.op = attention.op
+    WHERE
+        kernels.work_op_id IS NOT NULL
+        AND (
+            kernels.class <> 'compute'
+            OR (kernels.dur_ns < kernels.launch_dur_ns AND NOT kernels.is_graph_launch)
+            OR attention.op IS NOT NULL
+        )
+    GROUP BY kernels.run_id, kernels.device_id, kernels.work_op_id
+),
+
+sums AS (
+    SELECT
+        worked.run_id,
+        worked.rank,
+        worked.device_id,
+        worked.device,
+        worked.step,
+        worked.is_median,
+        op.name AS op,
+        op.input_dims,
+        worked.kind,
+        worked.dtype,
+        worked.precision,
+        count(*) AS calls,
+        if(count(worked.flops) = count(*), try_cast(sum(worked.flops) AS BIGINT), NULL) AS flops,
+        if(count(worked.bytes) = count(*), try_cast(sum(worked.bytes) AS BIGINT), NULL) AS bytes,
+        sum(worked.work_ns)::BIGINT AS work_ns,
+        coalesce(sum(counted.other_ns), 0)::BIGINT AS other_ns,
+        arg_max(worked.longest, (worked.work_ns, worked.kernel)) AS longest
+    FROM worked_ops AS worked
+    INNER JOIN ops AS op ON worked.run_id = op.run_id AND worked.op_id = op.event_id
+    LEFT JOIN counted
+        ON
+            worked.run_id = counted.run_id
+            AND worked.device_id = counted.device_id
+            AND worked.op_id = counted.op_id
+    WHERE
+        worked.is_measured
+        AND worked.kernels IS NOT NULL
+        AND coalesce(2 * counted.other_ns <= worked.work_ns, TRUE)
+    GROUP BY ALL
+)
+
+SELECT
+    sums.* EXCLUDE (longest),
+    sums.longest.name AS kernel,
+    waves_of(sums.longest, devices.capability, devices.multiprocessors) AS waves
+FROM sums
+LEFT JOIN devices ON sums.run_id = devices.run_id AND sums.device_id = devices.device_id
+-- Adding a run again writes the same file.
+ORDER BY
+    sums.device_id, sums.step, sums.op, sums.input_dims, sums.kind, sums.dtype, sums.precision;

@@ -41,38 +41,53 @@ CREATE MACRO limit_sums_of(work) AS TABLE
         GROUP BY ALL
     ),
 
-    described AS (
+    sums AS (
         SELECT
-            *,
-            concat_ws(' in ', concat_ws(' of ', op, nullif(sizes_text(input_dims), '')), dtype)
-                AS name,
-            struct_pack(
-                calls := calls,
-                work_ns := work_ns,
-                limited_by := limited_by,
-                share := format('{:.2g}%', 100 * roofline_ns / work_ns),
-                waves := if(waves < 0.8, format('{:.2g}', waves), NULL),
-                features := [
-                    if(is_product(kind), kind, 'other'),
-                    -- What bounds it, by the threshold of `bound_by`.
-                    if(limited_by = 'memory' AND roofline_ns >= 0.6 * work_ns, 'bandwidth', 'free'),
-                    if(waves < 0.8, NULL, 'filled'),
-                    if(kind = 'product' AND has_odd_rows(input_dims), NULL, 'aligned'),
-                    if(contains(kernel, '::elementwise_kernel'), NULL, 'contiguous')
-                ]
-            ) AS slowest
+            run_id,
+            device_id,
+            any_value(tb_per_s) AS tb_per_s,
+            any_value(speedup) AS speedup,
+            sum(calls)::BIGINT AS calls,
+            sum(work_ns)::BIGINT AS work_ns,
+            sum(saved_ns)::BIGINT AS saved_ns,
+            arg_max(ops_of_steps, (saved_ns, op, input_dims, dtype))
+            FILTER (WHERE saved_ns IS NOT NULL) AS top
         FROM ops_of_steps
+        GROUP BY run_id, device_id
     )
 
     SELECT
         run_id,
         device_id,
-        any_value(tb_per_s) AS tb_per_s,
-        any_value(speedup) AS speedup,
-        sum(calls)::BIGINT AS calls,
-        sum(work_ns)::BIGINT AS work_ns,
-        sum(saved_ns)::BIGINT AS saved_ns,
-        arg_max(name, (saved_ns, name)) FILTER (WHERE saved_ns IS NOT NULL) AS name,
-        arg_max(slowest, (saved_ns, name)) FILTER (WHERE saved_ns IS NOT NULL) AS slowest
-    FROM described
-    GROUP BY run_id, device_id;
+        tb_per_s,
+        speedup,
+        calls,
+        work_ns,
+        saved_ns,
+        concat_ws(
+            ' in ', concat_ws(' of ', top.op, nullif(sizes_text(top.input_dims), '')), top.dtype
+        ) AS name,
+        if(
+            top IS NULL,
+            NULL,
+            struct_pack(
+                calls := top.calls,
+                work_ns := top.work_ns,
+                limited_by := top.limited_by,
+                share := format('{:.2g}%', 100 * top.roofline_ns / top.work_ns),
+                waves := if(top.waves < 0.8, format('{:.2g}', top.waves), NULL),
+                features := [
+                    if(is_product(top.kind), top.kind, 'other'),
+                    -- What bounds it, by the threshold of `bound_by`.
+                    if(
+                        top.limited_by = 'memory' AND top.roofline_ns >= 0.6 * top.work_ns,
+                        'bandwidth',
+                        'free'
+                    ),
+                    if(top.waves < 0.8, NULL, 'filled'),
+                    if(top.kind = 'product' AND has_odd_rows(top.input_dims), NULL, 'aligned'),
+                    if(contains(top.kernel, '::elementwise_kernel'), NULL, 'contiguous')
+                ]
+            )
+        ) AS slowest
+    FROM sums;

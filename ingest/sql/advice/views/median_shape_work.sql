@@ -1,4 +1,5 @@
--- Part of `advice_checks`: the rows of `shape_work` of the median step.
+-- Part of `advice_checks`: the rows of `shape_work` of the median step, without those whose time
+-- counts in other advice.
 -- One row: an operator with the same shapes and type in the median step of a device.
 -- Indexed: Advice on all runs reads it.
 --
@@ -19,4 +20,4 @@
 -- waves
 SELECT *
 FROM shape_work
-WHERE is_median;
+WHERE is_median AND work_ns > other_ns;

@@ -4,7 +4,6 @@
 -- (`unfused_attentions`), and products in float32 that another type would make faster
 -- (`float_matmuls`). `op_efficiency` has all calls.
 -- One row: an operator with the same shapes and type in a step of a device.
--- Start here: Which operators could be faster on this device, and by how much?
 --
 -- run_id, rank, device_id, device
 -- step    step of its first kernel (`steps.step`)

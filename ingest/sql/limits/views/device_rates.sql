@@ -1,5 +1,5 @@
--- Part of `device_limits`, `device_peaks` and advice: the model of each device, and its rates from
--- all sources.
+-- Part of `device_limits`, `device_peaks` and `limited_work_of`: the model of each device, and its
+-- rates from all sources.
 -- One row: a device or host of a run, as in `devices`.
 --
 -- run_id, device_id, rank

@@ -56,7 +56,7 @@ limited AS (
     SELECT
         worked.*,
         worked.flops / peaks.tflop_per_s / 1e3 AS at_peak_ns,
-        if(worked.leaves_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS at_bandwidth_ns,
+        if(worked.is_leaving_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS at_bandwidth_ns,
         roofline_of(worked.kind, at_peak_ns, at_bandwidth_ns) AS roofline_ns
     FROM worked_ops AS worked
     LEFT JOIN device_peaks AS peaks

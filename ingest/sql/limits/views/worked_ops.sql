@@ -1,28 +1,28 @@
--- Part of `op_efficiency` and `shape_work`: the calls of operators with known work, with the time of
--- their kernels.
+-- Part of `op_efficiency` and `shape_work`: the calls of operators with known work, with the time
+-- of their kernels.
 -- One row: a call of an operator with known work, on the device of its kernels; in a run without a
 -- device, on its host.
 --
 -- run_id, rank, device_id, device
--- op_id           the operator (`ops.event_id`)
--- step            step of its first kernel (`steps.step`)
--- is_measured     whether it counts in the measured steps
+-- op_id              the operator (`ops.event_id`)
+-- step               step of its first kernel (`steps.step`)
+-- is_measured        whether it counts in the measured steps
 -- is_median
--- kind            kind of work, as in `op_work`
--- dtype           type in which it computes
--- precision       the peak that limits it, as in `device_peaks`
--- flops           floating-point operations; null if unknown
--- bytes           bytes read and written; of a generated kernel, at most; null if unknown
--- module_id       innermost nn.Module around it (`module_tree.module_id`); null outside modules
--- stage           stage of the pipeline call in which it began, as in `stages`; null outside of
---                 calls
--- block_class     class name of the denoiser's block around it; null outside blocks
--- leaves_device   whether it copies from or to another device or the host
--- kernels         number of kernels, copies and memsets that it launched; null on a host
--- kernel          the longest of them
--- longest         its name and launch: grid, block, registers, shared_bytes
--- work_ns         sum of their durations; on a host, duration of the operator, ns
--- launch_call_ns  time of the calls that launched them, ns
+-- kind               kind of work, as in `op_work`
+-- dtype              type in which it computes
+-- precision          the peak that limits it, as in `device_peaks`
+-- flops              floating-point operations; null if unknown
+-- bytes              bytes read and written; of a generated kernel, at most; null if unknown
+-- module_id          innermost nn.Module around it (`module_tree.module_id`); null outside modules
+-- stage              stage of the pipeline call in which it began, as in `stages`; null outside of
+--                    calls
+-- block_class        class name of the denoiser's block around it; null outside blocks
+-- is_leaving_device  whether it copies from or to another device or the host
+-- kernels            number of kernels, copies and memsets that it launched; null on a host
+-- kernel             the longest of them
+-- longest            its name and launch: grid, block, registers, shared_bytes
+-- work_ns            sum of their durations; on a host, duration of the operator, ns
+-- launch_call_ns     time of the calls that launched them, ns
 WITH
 timed AS (
     SELECT
@@ -49,7 +49,7 @@ timed AS (
         sum(kernels.launch_dur_ns)::BIGINT AS launch_call_ns,
         bool_or(uses_matrix_cores(kernels.name)) AS is_on_matrix_cores,
         bool_or(kernels.kind = 'memcpy' AND regexp_matches(kernels.name, 'HtoD|DtoH|HtoH|PtoP'))
-            AS leaves_device
+            AS is_leaving_device
     FROM kernels
     LEFT JOIN measured_kernels AS measured
         ON kernels.run_id = measured.run_id AND kernels.event_id = measured.event_id
@@ -74,7 +74,7 @@ timed AS (
         AND is_median_step(measured.steps_from, measured.median_step, op.step) AS is_median,
         op.dur_ns AS work_ns,
         FALSE AS is_on_matrix_cores,
-        FALSE AS leaves_device
+        FALSE AS is_leaving_device
     FROM measured_windows AS measured
     INNER JOIN ops AS op ON measured.run_id = op.run_id AND measured.source_id = op.source_id
     WHERE measured.measure = 'host' AND op.category = 'cpu_op'
@@ -97,7 +97,7 @@ SELECT
     work.module_id,
     work.stage,
     work.block_class,
-    timed.leaves_device,
+    timed.is_leaving_device,
     timed.kernels,
     timed.longest.name AS kernel,
     timed.longest,

@@ -58,8 +58,8 @@ def build(
         connection.execute("SET disabled_optimizers = 'join_order'")
         texts = texts_of(connection, {name for name in staged if rows[name]})
     empty = {name for name in staged if not rows[name]}
-    known = set(staged)
-    waiting = list(_needed(only) if only else tasks())
+    known = {*staged, *constants()}
+    waiting = [task for task in (_needed(only) if only else tasks()) if task.names - known]
     running: dict[Future[set[str]], Task] = {}
     done: Future[set[str]] | None
     beside: list[Task] = []  # those that started while another one could run
@@ -115,6 +115,16 @@ class Task(NamedTuple):
 def tasks() -> tuple[Task, ...]:
     """Return all tasks, in the order in which a single worker does them."""
     return tasks_of(sql.nodes("scratch"))
+
+
+@cache
+def constants() -> frozenset[str]:
+    """Return the materialised relations that read no relation. A new scratch database has them."""
+    return frozenset(
+        task.nodes[0].name
+        for task in tasks()
+        if not task.reads and sql.files()[task.nodes[0].name].materialised
+    )
 
 
 @cache

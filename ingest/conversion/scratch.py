@@ -14,6 +14,7 @@ import duckdb
 
 from ingest import sql
 from ingest.cache import cached
+from ingest.conversion.build import constants
 from ingest.temporary import temporary_directory
 
 TEMPLATE = "scratch.duckdb"
@@ -23,7 +24,7 @@ INDEX_ROW = "index_row"  # the view of the run's row of the store's index
 def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
     """Return a connection to a new scratch database in `file`.
 
-    It has all macros and views, and all tables, without rows. `config` are DuckDB's settings.
+    It has all macros and views, and all tables; only those that read nothing have rows. `config` are DuckDB's settings.
     """
     try:
         with cached("scratch", template_version(), _write_template) as directory:
@@ -63,6 +64,8 @@ def _statements() -> Iterator[str]:
         if file.materialised:
             yield node.ddl
             yield f"CREATE VIEW {sql.rows_of(file)} AS\n{file.body}"
+            if file.name in constants():
+                yield f"INSERT INTO {file.name} FROM {sql.rows_of(file)}"
         elif not file.stored:
             yield file.statement
             if file.materialised_if_small:

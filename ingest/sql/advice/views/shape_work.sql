@@ -63,7 +63,7 @@ sums AS (
         if(count(worked.bytes) = count(*), try_cast(sum(worked.bytes) AS BIGINT), NULL) AS bytes,
         sum(worked.work_ns)::BIGINT AS work_ns,
         coalesce(sum(counted.other_ns), 0)::BIGINT AS other_ns,
-        arg_max(worked.longest, (worked.work_ns, worked.kernel)) AS longest
+        arg_max(worked.kernel_id, (worked.work_ns, worked.kernel_id)) AS kernel_id
     FROM worked_ops AS worked
     INNER JOIN ops AS op ON worked.run_id = op.run_id AND worked.op_id = op.event_id
     LEFT JOIN counted
@@ -79,10 +79,12 @@ sums AS (
 )
 
 SELECT
-    sums.* EXCLUDE (longest),
-    sums.longest.name AS kernel,
-    waves_of(sums.longest, devices.capability, devices.multiprocessors) AS waves
+    sums.* EXCLUDE (kernel_id),
+    longest.name AS kernel,
+    waves_of(longest, devices.capability, devices.multiprocessors) AS waves
 FROM sums
+INNER JOIN kernels AS longest
+    ON sums.run_id = longest.run_id AND sums.kernel_id = longest.event_id
 LEFT JOIN devices ON sums.run_id = devices.run_id AND sums.device_id = devices.device_id
 -- Adding a run again writes the same file.
 ORDER BY

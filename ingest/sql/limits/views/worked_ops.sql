@@ -19,8 +19,8 @@
 -- block_class        class name of the denoiser's block around it; null outside blocks
 -- is_leaving_device  whether it copies from or to another device or the host
 -- kernels            number of kernels, copies and memsets that it launched; null on a host
--- kernel             the longest of them
--- longest            its name and launch: grid, block, registers, shared_bytes
+-- kernel             name of the longest of them
+-- kernel_id          the longest of them (`kernels.event_id`)
 -- work_ns            sum of their durations; on a host, duration of the operator, ns
 -- launch_call_ns     time of the calls that launched them, ns
 WITH
@@ -35,16 +35,8 @@ timed AS (
         count(measured.event_id) > 0 AS is_measured,
         coalesce(bool_or(measured.is_median), FALSE) AS is_median,
         count(*) AS kernels,
-        arg_max(
-            struct_pack(
-                name := kernels.name,
-                grid := kernels.grid,
-                block := kernels.block,
-                registers := kernels.registers,
-                shared_bytes := kernels.shared_bytes
-            ),
-            kernels.dur_ns
-        ) AS longest,
+        arg_max(kernels.event_id, (kernels.dur_ns, kernels.event_id)) AS kernel_id,
+        arg_max(kernels.name, (kernels.dur_ns, kernels.event_id)) AS kernel,
         sum(kernels.dur_ns)::BIGINT AS work_ns,
         sum(kernels.launch_dur_ns)::BIGINT AS launch_call_ns,
         bool_or(uses_matrix_cores(kernels.name)) AS is_on_matrix_cores,
@@ -99,8 +91,8 @@ SELECT
     work.block_class,
     timed.is_leaving_device,
     timed.kernels,
-    timed.longest.name AS kernel,
-    timed.longest,
+    timed.kernel,
+    timed.kernel_id,
     timed.work_ns,
     timed.launch_call_ns
 FROM timed

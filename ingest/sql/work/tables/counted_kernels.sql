@@ -64,7 +64,7 @@ measured AS (
         works.bytes
     FROM complete AS each
     LEFT JOIN works ON each.event_id = works.event_id
-    WHERE each.category = 'cuda_profiler_range'
+    WHERE each.category = 'cuda_profiler_range' AND EXISTS (SELECT 1 FROM staged_counters)
     WINDOW in_file AS (PARTITION BY each.source_id ORDER BY each.start_ns, each.event_id)
 ),
 

@@ -125,23 +125,28 @@ def roofs_of(view: View, limits: Any, precisions: list[str], points: pd.DataFram
                 {
                     "roof": f"{peak.precision} {source}",
                     "label": label if x == ends[-1] else "",
+                    "slope": formatting.bandwidth(tb_per_s) if edge and x == ends[0] else "",
                     "is_measured": source == "calibration" and len(sources) > 1,
                     "x": x,
                     "y": 1e12 * min(tflop_per_s, tb_per_s * x if edge else math.inf),
                 }
                 for x in ends
             ]
-    return pd.DataFrame(corners, columns=["roof", "label", "is_measured", "x", "y"])
+    return pd.DataFrame(corners, columns=["roof", "label", "slope", "is_measured", "x", "y"])
 
 
 def axes(x: pd.Series, y: pd.Series, suffix: str = "") -> tuple[alt.X, alt.Y]:
     """Return logarithmic axes of columns `x` and `y`, with space around these values."""
+    left, right = x.min() / 1.5, x.max() * 1.5
+    tens = [
+        10.0**power for power in range(math.ceil(math.log10(left)), math.ceil(math.log10(right)))
+    ]
     return (
         alt.X(
             f"x{suffix}:Q",
             title="operations per byte",
-            scale=alt.Scale(type="log", nice=False, domain=[x.min() / 1.5, x.max() * 1.5]),
-            axis=alt.Axis(tickCount=6),
+            scale=alt.Scale(type="log", nice=False, domain=[left, right]),
+            axis=alt.Axis(values=tens) if len(tens) > 1 else alt.Axis(tickCount=6),
         ),
         alt.Y(
             f"y{suffix}:Q",
@@ -175,6 +180,12 @@ def layers(points: pd.DataFrame, roofs: pd.DataFrame) -> Any:
         .mark_text(align="right", dy=-7, color=ink, fontSize=11)
         .encode(x=x, y=y, text=alt.Text("label:N"))
     )
+    # Roofs of several types begin on the same slope.
+    slopes = (
+        alt.Chart(roofs[roofs["slope"] != ""].drop_duplicates("slope"))
+        .mark_text(align="left", dx=6, dy=10, color=ink, fontSize=11)
+        .encode(x=x, y=y, text=alt.Text("slope:N"))
+    )
     dots = (
         alt.Chart(points)
         .mark_point(filled=True, opacity=0.75, stroke=colours.ink())
@@ -200,7 +211,7 @@ def layers(points: pd.DataFrame, roofs: pd.DataFrame) -> Any:
         )
         .add_params(alt.selection_point(charts.PICK, fields=["at"], toggle=False))
     )
-    return alt.layer(lines, labels, dots)
+    return alt.layer(lines, labels, slopes, dots)
 
 
 def _left_out(frame: pd.DataFrame, drawn: pd.DataFrame) -> str:

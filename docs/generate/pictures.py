@@ -27,6 +27,8 @@ PICTURES: dict[str, tuple[str, int, Literal["light", "dark"]]] = {
     "timeline": (f"timeline?run={{{WORKERS}}}", 1150, "light"),
     "streams": (f"streams?run={{{WORKERS}}}", 1050, "light"),
     "modules": (f"modules?run={{{MODEL}}}", 900, "light"),
+    "kernels": (f"kernels?run={{{MODEL}}}", 900, "light"),
+    "roofline": (f"roofline?run={{{MODEL}}}", 900, "light"),
     "bubbles": (f"bubbles?run={{{WORKERS}}}", 900, "dark"),
     "memory": (f"memory?run={{{SNAPSHOT}}}", 950, "light"),
 }

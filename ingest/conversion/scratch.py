@@ -24,7 +24,8 @@ INDEX_ROW = "index_row"  # the view of the run's row of the store's index
 def open_scratch(file: Path, **config: Any) -> duckdb.DuckDBPyConnection:
     """Return a connection to a new scratch database in `file`.
 
-    It has all macros and views, and all tables; only those that read nothing have rows. `config` are DuckDB's settings.
+    It has all macros and views, and all tables. Only tables that read nothing have rows. `config`
+    are DuckDB's settings.
     """
     try:
         with cached("scratch", template_version(), _write_template) as directory:

@@ -1,5 +1,6 @@
 """How close the median step or a stage comes to the limits of its device, as metrics of a page."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -17,6 +18,12 @@ HELP = {
     "bandwidth": "Bytes that these operators read and write by wall time of the median step.",
     "known": "Share of the device time, without communication, of operators whose work is known. "
     "Table work_coverage says why the rest is not.",
+}
+
+WRITTEN: Mapping[str, Callable[[Any], str]] = {
+    "mfu_percent": formatting.percent,
+    "tflop_per_s": formatting.operation_rate,
+    "tb_per_s": formatting.bandwidth,
 }
 
 
@@ -53,13 +60,20 @@ def _metrics(row: Any, of: str) -> None:
     known = formatting.missing(reason)
     why = "" if known else f" It is unknown: {reports.efficiency.UNKNOWN[str(reason)]}."
     with st.container(horizontal=True):
-        st.metric("MFU", formatting.percent(row.mfu_percent), help=explained("mfu") + why)
-        st.metric("Rate", formatting.operation_rate(row.tflop_per_s), help=explained("rate"))
-        used = formatting.bandwidth(row.tb_per_s)
+        st.metric("MFU", _written(row, "mfu_percent"), help=explained("mfu") + why)
+        st.metric("Rate", _written(row, "tflop_per_s"), help=explained("rate"))
+        used = _written(row, "tb_per_s")
         if not formatting.missing(row.bandwidth_percent):
             used += f" ({formatting.percent(row.bandwidth_percent)})"
         st.metric("Memory traffic", used, help=explained("bandwidth"))
         st.metric("Known work", formatting.percent(row.known_percent), help=HELP["known"])
+
+
+def _written(row: Any, metric: str) -> str:
+    """Return a utilisation or rate as a text that shows whether it is a lower bound."""
+    value = getattr(row, metric)
+    text = WRITTEN[metric](value)
+    return f"≥ {text}" if row.is_lower_bound and not formatting.missing(value) else text
 
 
 def show_mfu(view: View) -> None:
@@ -67,7 +81,7 @@ def show_mfu(view: View) -> None:
     for row in data.rows(reports.efficiency.totals(view.where())).itertuples():
         if not formatting.missing(row.mfu_percent):
             help = f"{HELP['mfu']} {known(row.known_percent)}"
-            st.metric("MFU", formatting.percent(row.mfu_percent), help=help)
+            st.metric("MFU", _written(row, "mfu_percent"), help=help)
 
 
 def note_unknown_peaks(limits: Any) -> bool:

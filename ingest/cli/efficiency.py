@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 LONGEST_NAME = 40
-COLUMNS = ("Name", "Shapes", "Type", "Calls", "Time", "Rate", "Memory", "Peak", "Bandwidth")
-COLUMNS_OF_BOUND = ("Bound", "Could save")
+LEFT = ("Name", "Shapes", "Type", "Bound")
+COLUMNS = (
+    *("Name", "Shapes", "Type", "Calls", "Time", "Rate", "Memory", "Peak", "Bandwidth", "Bound"),
+    "Could save",
+)
 
 
 def efficiency_tables(
@@ -45,9 +48,16 @@ def efficiency_tables(
             continue
         shown = rows[: limit or None]
         longest = sys.maxsize if is_wide else LONGEST_NAME
-        columns = (*COLUMNS, *COLUMNS_OF_BOUND)
+        shown_columns = [
+            index for index, name in enumerate(COLUMNS) if level == "op" or name != "Shapes"
+        ]
         cells = [_cells(row, longest) for row in shown]
-        yield table(columns, cells, title, right=columns[3:9] + columns[10:])
+        yield table(
+            [COLUMNS[index] for index in shown_columns],
+            [tuple(row[index] for index in shown_columns) for row in cells],
+            title,
+            right=[name for name in COLUMNS if name not in LEFT],
+        )
         if len(rows) > len(shown):
             yield Text(f"… and {len(rows) - len(shown)} more")
         yield from map(Text, _summary(totals, section.note))
@@ -70,14 +80,16 @@ def _cells(row: dict[str, Any], longest: int) -> tuple[str, ...]:
 
 
 def _summary(totals: dict[str, Any], peaks: str) -> Iterator[str]:
-    known = percent(totals["known_percent"])
-    mfu = f"{percent(totals['mfu_percent'])}, of the median step"
+    time = "operators' time" if totals["device"] is None else "device time without communication"
+    known = f"{percent(totals['known_percent'])} of the {time}"
+    least = "at least " if totals["is_lower_bound"] else ""
+    mfu = f"{least}{percent(totals['mfu_percent'])}, of the median step"
     if totals["unknown_reason"]:
         mfu = f"unknown: {efficiency.UNKNOWN[totals['unknown_reason']]}"
     yield f"Model FLOP utilisation: {mfu}"
     yield (
-        f"Rates of the step:      {operation_rate(totals['tflop_per_s'])}, "
+        f"Rates of the step:      {least}{operation_rate(totals['tflop_per_s'])}, "
         f"{bandwidth(totals['tb_per_s'])} ({percent(totals['bandwidth_percent'])} of the bandwidth)"
     )
-    yield f"Known work:             {known} of the device time without communication"
+    yield f"Known work:             {known}"
     yield f"{peaks}\n"

@@ -37,8 +37,8 @@ PRINTED = {
         rank, device, pipeline, calls, coalesce(stage, 'the call') AS stage,
         if(level = 'block', coalesce(block_class, 'outside of blocks'), NULL) AS block_class,
         round(wall_ns / 1e6, 3) AS wall_ms, round(percent, 1) AS percent,
-        round(idle_ns / 1e6, 3) AS idle_ms, round(tflop_per_s, 3) AS tflop_per_s,
-        round(tb_per_s, 3) AS tb_per_s, round(mfu_percent, 1) AS mfu_percent,
+        round(idle_ns / 1e6, 3) AS idle_ms, round(1e3 * tflop_per_s, 2) AS gflop_per_s,
+        round(1e3 * tb_per_s, 2) AS gb_per_s, round(mfu_percent, 1) AS mfu_percent,
         round(known_percent, 1) AS known_percent
     """,
     "Memory": """

@@ -199,12 +199,17 @@ def sources_of(row: Mapping[str, Any]) -> str:
 
 def peaks_of(row: Mapping[str, Any]) -> str:
     """Return where the peaks of a device come from, or why they are unknown. See `limits`."""
+    ignored = "".join(
+        f" Tag {tag} is ignored: peaks are peak_bandwidth and peak_<precision of device_peaks>, "
+        "with numbers from 1e-6 to 1e6."
+        for tag in row["ignored_tags"]
+    )
     if sources := sources_of(row):
-        return f"Peaks from {sources}."
+        return f"Peaks from {sources}.{ignored}"
     several = f" ({', '.join(row['models'])})" if len(row["models"]) > 1 else ""
     name = f" of {row['device_name']}" if row["device_name"] else ""
     reason = NO_MODEL[row["model_reason"]]
-    return f"The peaks{name} are unknown: {reason}{several}. {HOW_TO_GIVE_PEAKS}"
+    return f"The peaks{name} are unknown: {reason}{several}. {HOW_TO_GIVE_PEAKS}{ignored}"
 
 
 def _device(row: Mapping[str, Scalar]) -> str:

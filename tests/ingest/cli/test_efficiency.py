@@ -30,6 +30,15 @@ def test_operators_are_ranked_by_the_time_that_they_could_save(command: Command)
 def test_kernels_have_the_work_of_their_operators(command: Command) -> None:
     out = command("top", "h100_owlv2", "--efficiency", "--by", "kernel", "--wide").out
     assert "cunn_SoftMaxForward" in out
+    assert "Shapes" not in out
+
+
+def test_with_little_known_work_utilisation_is_a_lower_bound(
+    command: Command, default_store: Path, sampled: Samples
+) -> None:
+    store = str(sampled.store("v100_resnet50_workers0"))
+    out = command("top", "v100_resnet50_workers0", "--efficiency", "--store", store).out
+    assert "Model FLOP utilisation: at least 9.3%" in out
 
 
 def test_a_host_without_peaks_has_rates_only(command: Command) -> None:

@@ -9,7 +9,7 @@ CREATE MACRO torch_flops(name, dims, concrete) AS try_cast(
         WHEN name IN ('aten::addmm', 'aten::baddbmm') THEN 2 * elements(dims[2]) * dims[3][-1]
         WHEN name = 'aten::conv2d' AND len(dims[1]) = 4 AND len(dims[2]) = 4
             THEN
-                2.0 * dims[1][1] * dims[1][2] * dims[2][1] * dims[2][3] * dims[2][4]
+                2e0 * dims[1][1] * dims[1][2] * dims[2][1] * dims[2][3] * dims[2][4]
                 * convolved_size(3, dims, concrete) * convolved_size(4, dims, concrete)
                 / nullif(try_cast(concrete[7] AS BIGINT), 0)
     END AS BIGINT

@@ -16,6 +16,8 @@
 -- tb_per_s            memory bandwidth that shares are computed from, 10¹² bytes per second: given,
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
+-- ignored_tags        tags of the run that begin with `peak_`, but name no peak, or whose value is
+--                     no number between 10⁻⁶ and 10⁶
 -- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`,
 --                     ns; null if not measured
 SELECT
@@ -40,5 +42,6 @@ SELECT
         WHEN datasheet_tb_per_s IS NOT NULL THEN 'datasheet'
         WHEN measured_tb_per_s IS NOT NULL THEN 'calibration'
     END AS tb_per_s_from,
+    ignored_tags,
     measured_launch_ns
 FROM device_rates AS rates;

@@ -27,9 +27,4 @@ SELECT
     END AS tflop_per_s_from,
     datasheet_peaks[precision] AS datasheet_tflop_per_s,
     measured_peaks[precision] AS measured_tflop_per_s
-FROM listed
-WHERE
-    precision IN (
-        'float64_matrix', 'float64', 'float32', 'tf32', 'float16', 'bfloat16', 'float8', 'int8',
-        'float4'
-    );
+FROM listed;

@@ -17,6 +17,8 @@
 -- datasheet_peaks     peaks of the model
 -- measured_peaks      rates of a matrix product, by `capture calibrate`
 -- peaks               of each precision, the first of these that is known
+-- ignored_tags        tags of the run that begin with `peak_`, but name no peak, or whose value is
+--                     no number in range
 -- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`,
 --                     ns; null if not measured
 WITH
@@ -33,10 +35,7 @@ fitting AS (
         list(models.model ORDER BY models.model) AS models,
         any_value(models.tb_per_s) AS tb_per_s,
         any_value(map(
-            [
-                'float64_matrix', 'float64', 'float32', 'tf32', 'float16', 'bfloat16', 'float8',
-                'int8', 'float4'
-            ],
+            precisions(),
             [
                 models.float64_matrix,
                 models.float64,
@@ -69,13 +68,21 @@ given AS (
     SELECT
         runs.run_id,
         metrics.device_id,
-        positive(try_cast(runs.tags['peak_bandwidth'] AS DOUBLE)) AS tb_per_s,
-        map_from_entries(list_transform(
-            list_filter(map_keys(runs.tags), LAMBDA key: starts_with(key, 'peak_')),
-            LAMBDA key: struct_pack(
-                key := replace(key, 'peak_', ''), value := try_cast(runs.tags[key] AS DOUBLE)
+        given_rate(runs.tags['peak_bandwidth']) AS tb_per_s,
+        map(
+            precisions(),
+            list_transform(
+                precisions(), LAMBDA precision: given_rate(runs.tags['peak_' || precision])
             )
-        )) AS peaks
+        ) AS peaks,
+        list_filter(
+            map_keys(runs.tags),
+            LAMBDA tag: starts_with(tag, 'peak_')
+            AND (
+                NOT list_contains(list_append(precisions(), 'bandwidth'), tag[6:])
+                OR given_rate(runs.tags[tag]) IS NULL
+            )
+        ) AS ignored_tags
     FROM runs
     INNER JOIN run_metrics AS metrics ON runs.run_id = metrics.run_id
 )
@@ -109,6 +116,7 @@ SELECT
     )) AS measured_peaks,
     -- The last map that has a key wins.
     map_concat(measured_peaks, datasheet_peaks, given_peaks) AS peaks,
+    coalesce(given.ignored_tags, []) AS ignored_tags,
     measured.measured_launch_ns
 FROM devices
 LEFT JOIN fitting

@@ -11,6 +11,8 @@
 -- mfu_percent
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
 -- known_percent
+-- is_lower_bound     whether utilisation and rates are lower bounds, because less than 90 % of the
+--                    work is known
 -- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work), no_products,
 --                    or no_peak
 WITH
@@ -49,6 +51,7 @@ SELECT
     100 * work.bytes / nullif(metrics.wall_ns, 0) / 1e3 / limits.tb_per_s AS bandwidth_percent,
     100 * if(metrics.measure = 'host', least(work.flops_ns, metrics.busy_ns), work.flops_ns)
     / nullif(if(metrics.measure = 'host', metrics.busy_ns, work.device_ns), 0) AS known_percent,
+    are_lower_bounds(known_percent) AS is_lower_bound,
     why_no_mfu(work.flops, work.lacks_peak, work.product_ns) AS unknown_reason
 FROM run_metrics AS metrics
 LEFT JOIN work ON metrics.run_id = work.run_id AND metrics.device_id = work.device_id

@@ -15,6 +15,8 @@
 -- mfu_percent
 -- bandwidth_percent  `tb_per_s` as a share of the memory bandwidth, percent; null if it is unknown
 -- known_percent
+-- is_lower_bound     whether utilisation and rates are lower bounds, because less than 90 % of the
+--                    work is known
 -- unknown_reason     why `mfu_percent` is null: no_work (no operator has known work), no_products,
 --                    or no_peak
 WITH
@@ -67,6 +69,7 @@ SELECT
     -- The operators of a host can overlap.
     100 * if(stages.device IS NULL, least(works.flops_ns, stages.busy_ns), works.flops_ns)
     / nullif(if(stages.device IS NULL, stages.busy_ns, works.device_ns), 0) AS known_percent,
+    are_lower_bounds(known_percent) AS is_lower_bound,
     why_no_mfu(works.flops, works.lacks_peak, works.product_ns) AS unknown_reason
 FROM stage_summary AS stages
 LEFT JOIN works

@@ -57,4 +57,4 @@ LEFT JOIN run_efficiency AS efficiency
     ON
         overview.run_id = efficiency.run_id
         AND efficiency.is_slowest
-        AND efficiency.known_percent >= 90;
+        AND NOT efficiency.is_lower_bound;

@@ -64,7 +64,7 @@ listed AS (
         ON
             metrics.run_id = known.run_id
             AND metrics.device_id = known.device_id
-            AND known.known_percent >= 90
+            AND NOT known.is_lower_bound
 ),
 
 unnested AS (

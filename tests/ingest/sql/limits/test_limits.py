@@ -123,9 +123,17 @@ def test_tags_give_a_run_its_own_peaks() -> None:
         ("float32", 66.9, "datasheet", 66.9),
     ]
     assert relations.sql(
-        "SELECT tb_per_s, tb_per_s_from, datasheet_tb_per_s FROM device_limits "
+        "SELECT tb_per_s, tb_per_s_from, datasheet_tb_per_s, ignored_tags FROM device_limits "
         "WHERE device_id = '0:0'"
-    ).fetchall() == [(2, "tag", 3.35)]
+    ).fetchall() == [(2, "tag", 3.35, ["peak_beauty", "peak_float32"])]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e-300", "1e400", ""])
+def test_a_peak_that_no_device_has_is_ignored(text: str) -> None:
+    relations = built(Run({"trace.json": TRACE}, AddOptions(tags={"peak_bandwidth": text})))
+    assert relations.sql(
+        "SELECT tb_per_s, ignored_tags FROM device_limits WHERE device_id = '0:0'"
+    ).fetchall() == [(3.35, ["peak_bandwidth"])]
 
 
 CALIBRATION = {

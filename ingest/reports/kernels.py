@@ -214,13 +214,14 @@ def counted(where: Mapping[str, Value]) -> Section:
         "Measured by hardware counters",
         "kernel_efficiency",
         select(
-            "kernel, op, count(*) AS calls, sum(measured_flops)::BIGINT AS measured_flops, "
-            "sum(flops) FILTER (WHERE level = 'kernel')::BIGINT AS flops, "
-            "sum(measured_bytes)::BIGINT AS measured_bytes, "
-            "sum(bytes) FILTER (WHERE level = 'kernel')::BIGINT AS bytes",
+            "kernel, op, count(*) AS calls, "
+            "try_cast(sum(measured_flops) AS BIGINT) AS measured_flops, "
+            "try_cast(sum(flops) FILTER (WHERE level = 'kernel') AS BIGINT) AS flops, "
+            "try_cast(sum(measured_bytes) AS BIGINT) AS measured_bytes, "
+            "try_cast(sum(bytes) FILTER (WHERE level = 'kernel') AS BIGINT) AS bytes",
             "kernel_efficiency",
             {**where, "dur_ns IS NULL": True},
-            group_by="kernel, op",
+            group_by="kernel, op, level",
             order_by="measured_flops DESC NULLS LAST, measured_bytes DESC NULLS LAST, kernel, op",
         ),
         labels={

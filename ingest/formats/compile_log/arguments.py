@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from ingest.formats.compile_log.graph_code import HANDLE
 
-CPP_PARAMETERS = re.compile(r"void\s+kernel\(([^)]*)\)")
-CPP_POINTER = re.compile(r"([\w:]+)\*\s*(\w+)")
-TRITON_SIGNATURE = re.compile(r"'signature': (\{[^}]*\})")
+CPP_PARAMETERS = re.compile(r"void\s+kernel\(([^()]*)\)")
+CPP_POINTER = re.compile(r"(?<![\w:])([\w:]+)\*\s*(\w+)")
+TRITON_SIGNATURE = re.compile(r"'signature': (\{[^{}]*\})")
 TRITON_POINTER = re.compile(r"'(\w+)': '\*(\w+)'")
 READ, WRITTEN, CHANGED = "in", "out", "in_out"
 ROLE = re.compile(r"(in_out|in|out)_ptr\d+|arg_[A-Z]\w*")  # a template's inputs are `arg_A`
+MOST_POINTERS = 300  # of a kernel; each one is searched in its code
 LONGEST_CODE = 8 << 20  # bytes; parsed code takes many times its size
 # Element types of C++ and Triton, and their names in printed graphs
 TYPES = {
@@ -152,6 +153,8 @@ def _parameters(definition: ast.Call) -> list[Parameter]:
     elif found := TRITON_SIGNATURE.search(text):
         pointers = [(kind, name) for name, kind in TRITON_POINTER.findall(found[1])]
     else:
+        return []
+    if len(pointers) > MOST_POINTERS:
         return []
     return [Parameter(TYPES.get(kind, ""), _role(name, text)) for kind, name in pointers]
 

@@ -24,7 +24,9 @@ SIGNS = {
     "@": "matmul", "&": "and_", "|": "or_", "^": "xor", "<<": "lshift", ">>": "rshift",
     "<": "lt", ">": "gt", "<=": "le", ">=": "ge", "==": "eq", "!=": "ne",
 }  # fmt: skip
-HANDLE = re.compile(r"^\s*(?:#|//) \[Provenance debug handles\] (.+):(\d+)\s*$", re.MULTILINE)
+HANDLE = re.compile(
+    r"^[ \t]*(?:#|//) \[Provenance debug handles\] (.+):(\d{1,9})[ \t]*$", re.MULTILINE
+)
 STATEMENT = re.compile(r"^[ \t]+(?:\w+ = )?([A-Za-z_][\w.]*?)(?:\.run)?\(", re.MULTILINE)
 AOT_ID = re.compile(r"(?:#|//) AOT ID: \[?'?(\w+)")
 

@@ -6,8 +6,8 @@
 -- Colour: compute
 -- Applies to: device
 -- Needs: limits, input_types
--- Finding: {calls} calls of operators took {work} of {steps}. At 80% of the device's limits, they
---   would take {left}.
+-- Finding: {counted_calls} of operators took {work} of {steps}. At 80% of the device's limits, that
+--   would be {left}.
 -- Also: The most can be saved in {name}: {op_calls} took {op_work}, at {peak_share} of the peak.
 -- Also: The most can be saved in {name}: {op_calls} took {op_work}, at {bandwidth_share} of the
 --   memory bandwidth.

@@ -44,11 +44,16 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
             if(is_about_limits, limits.work_ns, total.work_ns) AS found_ns,
             if(is_about_limits, limits.name, total.name) AS found_name,
             CASE
-                WHEN is_about_limits THEN limits.saved_ns
-                WHEN list_contains(kinds.needs, 'half_precision')
-                    THEN
+                -- Kernels of several streams can run at the same time.
+                WHEN limits.saved_ns IS NOT NULL AND is_about_limits
+                    THEN least(limits.saved_ns, greatest(metrics.wall_ns - metrics.idle_ns, 0))
+                WHEN is_about_limits THEN NULL
+                WHEN list_contains(kinds.needs, 'half_precision') AND limits.speedup IS NOT NULL
+                    THEN least(
                         total.work_ns
-                        - round(total.work_ns / greatest(limits.speedup, 1))::BIGINT
+                        - round(total.work_ns / greatest(limits.speedup, 1))::BIGINT,
+                        greatest(metrics.wall_ns - metrics.idle_ns, 0)
+                    )
                 -- A host's work is a part of its busy time.
                 WHEN is_host AND total.saved_ns IS NOT NULL
                     THEN least(greatest(total.saved_ns, 0), metrics.wall_ns - metrics.idle_ns)
@@ -56,8 +61,9 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
             END AS work_saved_ns,
             CASE
                 WHEN len(kinds.remedies) = 0 THEN of_cause.remedy
-                -- These depend on the operator.
-                WHEN is_about_limits AND limits.slowest IS NULL THEN NULL
+                -- These depend on the operator, and name functions of torch.
+                WHEN is_about_limits AND (limits.slowest IS NULL OR runs.framework <> 'pytorch')
+                    THEN NULL
                 ELSE remedy_text(
                     kinds.remedies,
                     list_concat(used.features, coalesce(limits.slowest.features, []))
@@ -78,6 +84,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
                         ),
                         'the trace does not name the device'
                     )
+                WHEN is_about_limits AND limits.saved_ns IS NOT NULL THEN NULL
                 WHEN is_about_limits AND limits.tb_per_s IS NULL
                     THEN
                         'the limits of the device are unknown (use `ingest edit RUN '
@@ -101,6 +108,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
             MAP {
                 '{steps}': metrics.steps_name,
                 '{calls}': format('{:,}', found_calls),
+                '{counted_calls}': if(found_calls = 1, '1 call', format('{:,} calls', found_calls)),
                 '{times}': if(found_calls = 1, 'once', format('{:,} times', found_calls)),
                 '{kernels}': format('{:,}', metrics.kernels),
                 '{work}': duration_text(found_ns),
@@ -109,7 +117,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
                 '{idle}': duration_text(total.idle_ns),
                 '{host_idle}': if(is_host, duration_text(total.idle_ns), NULL),
                 '{late}': if(total.late_ns > 0, duration_text(total.late_ns), NULL),
-                '{speedup}': format('{:.2g}', limits.speedup),
+                '{speedup}': format(if(limits.speedup < 10, '{:.2g}', '{:.0f}'), limits.speedup),
                 '{device}': runs.device_name,
                 '{op_calls}': if(
                     limits.slowest.calls = 1, '1 call', format('{:,} calls', limits.slowest.calls)

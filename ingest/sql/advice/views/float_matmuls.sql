@@ -30,10 +30,7 @@ matmuls AS (
     INNER JOIN ops AS op ON kernel.run_id = op.run_id AND kernel.op_id = op.event_id
     WHERE
         kernel.class = 'compute'
-        AND regexp_matches(op.name, concat(
-            '^aten::(_?(addmm|addmm_activation|bmm|baddbmm|addbmm|mm|matmul|linear|bilinear)|',
-            '(cudnn_|miopen_|slow_|thnn_)?_?conv(olution|_?[a-z_]*[123]d)?(_?[a-z]+)*)(_out)?$'
-        ))
+        AND is_matmul(op.name)
         AND contains(op.input_types, '"float"')
         AND NOT regexp_matches(op.input_types, '(?i)half|bfloat16|double|float8')
 ),

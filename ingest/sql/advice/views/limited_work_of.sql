@@ -13,11 +13,10 @@
 -- kind         kind of work, as in `work_formulas`
 -- dtype        type in which it computes
 -- calls
--- work_ns      time of its kernels, copies and memsets, ns
+-- work_ns      time of its kernels, without time that counts in other advice, ns
 -- limited_by   its longer time at the limits: compute (the peak) or memory (the bandwidth)
 -- roofline_ns  that time, ns; null if unknown
--- saved_80_ns  time that reaching 80 % of the roofline would save, without time that counts in
---              other advice, ns; null if that is none
+-- saved_80_ns  time that reaching 80 % of the roofline would save, ns; null if that is none
 -- kernel       its longest kernel
 -- waves
 CREATE MACRO limited_work_of(work) AS TABLE
@@ -33,10 +32,11 @@ CREATE MACRO limited_work_of(work) AS TABLE
             shape.flops / rates.peaks[shape.precision] / 1e3 AS at_peak_ns,
             shape.bytes / rates.tb_per_s / 1e3 AS at_bandwidth_ns,
             roofline_of(shape.kind, at_peak_ns, at_bandwidth_ns) AS roofline_ns,
-            round(shape.work_ns - shape.other_ns - roofline_ns / 0.8) AS above_ns,
+            shape.work_ns - shape.other_ns AS own_ns,
+            round(own_ns - roofline_ns / 0.8) AS above_ns,
             -- These count in `float_matmul`.
             coalesce(
-                is_product(shape.kind) AND shape.precision = 'float32' AND speedup > 1, FALSE
+                is_matmul(shape.op) AND shape.precision = 'float32' AND speedup > 1, FALSE
             ) AS is_float_matmul
         FROM device_rates AS rates
         LEFT JOIN (SELECT * FROM query_table(work)) AS shape
@@ -57,7 +57,7 @@ CREATE MACRO limited_work_of(work) AS TABLE
         kind,
         dtype,
         calls,
-        work_ns,
+        own_ns AS work_ns,
         if(at_peak_ns > coalesce(at_bandwidth_ns, 0), 'compute', 'memory') AS limited_by,
         roofline_ns,
         if(above_ns > 0 AND NOT is_float_matmul, try_cast(above_ns AS BIGINT), NULL) AS saved_80_ns,

@@ -22,6 +22,10 @@
 -- kernel     its longest kernel
 -- waves
 WITH
+attention AS (
+    SELECT DISTINCT run_id, unnest(op_ids) AS op_id FROM unfused_attentions
+),
+
 counted AS (
     SELECT
         kernels.run_id,
@@ -29,18 +33,14 @@ counted AS (
         kernels.work_op_id AS op_id,
         sum(kernels.dur_ns) AS other_ns
     FROM kernels
-    LEFT JOIN unfused_attentions AS attention
-        ON
-            kernels.run_id = attention.run_id
-            AND kernels.device_id = attention.device_id
-            AND kernels.step IS NOT DISTINCT FROM attention.step
-            AND kernels.op = attention.op
+    LEFT JOIN attention
+        ON kernels.run_id = attention.run_id AND kernels.op_id = attention.op_id
     WHERE
         kernels.work_op_id IS NOT NULL
         AND (
             kernels.class <> 'compute'
             OR (kernels.dur_ns < kernels.launch_dur_ns AND NOT kernels.is_graph_launch)
-            OR attention.op IS NOT NULL
+            OR attention.op_id IS NOT NULL
         )
     GROUP BY kernels.run_id, kernels.device_id, kernels.work_op_id
 ),

@@ -13,7 +13,7 @@
 -- kind         kind of work, as in `work_formulas`
 -- dtype        type in which it computes
 -- calls
--- work_ns      time of its kernels, copies and memsets, ns
+-- work_ns      time of its kernels, without time that counts in other advice, ns
 -- limited_by   its longer time at the limits: compute (the peak) or memory (the bandwidth)
 -- roofline_ns  that time, ns
 -- saved_80_ns  time that reaching 80 % of the roofline would save, ns

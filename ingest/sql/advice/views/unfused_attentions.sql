@@ -11,6 +11,7 @@
 -- calls       number of calls of the operator; in a CUDA graph, of its kernels
 -- attentions  number of attentions; 0 for the matrix multiplications
 -- device_ns   time of the kernels that the calls launched, ns
+-- op_ids      the calls, by their ids in `ops`; null in a CUDA graph
 WITH
 calls AS (
     SELECT
@@ -21,6 +22,7 @@ calls AS (
         kernel.step,
         kernel.is_median,
         leaf.name AS op,
+        leaf.owner_id AS op_id,
         sum(kernel.inside_ns)::BIGINT AS device_ns,
         row_number() OVER (
             PARTITION BY kernel.run_id, kernel.device_id
@@ -90,7 +92,8 @@ SELECT
     part.op,
     count(*) AS calls,
     count(*) FILTER (WHERE part.role = 'softmax') AS attentions,
-    sum(part.device_ns)::BIGINT AS device_ns
+    sum(part.device_ns)::BIGINT AS device_ns,
+    list(part.op_id ORDER BY part.op_id) FILTER (WHERE part.op_id IS NOT NULL) AS op_ids
 FROM relevant AS part
 SEMI JOIN softmaxes
     ON

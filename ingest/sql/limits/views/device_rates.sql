@@ -75,14 +75,14 @@ given AS (
                 precisions(), LAMBDA precision: given_rate(runs.tags['peak_' || precision])
             )
         ) AS peaks,
-        list_filter(
+        list_sort(list_filter(
             map_keys(runs.tags),
             LAMBDA tag: starts_with(tag, 'peak_')
             AND (
                 NOT list_contains(list_append(precisions(), 'bandwidth'), tag[6:])
                 OR given_rate(runs.tags[tag]) IS NULL
             )
-        ) AS ignored_tags
+        )) AS ignored_tags
     FROM runs
     INNER JOIN run_metrics AS metrics ON runs.run_id = metrics.run_id
 )

@@ -60,7 +60,7 @@ SELECT region_id, map_from_entries(list((symbols, value))) AS sizes
 FROM (
     SELECT region_id, size['symbols'] AS symbols, any_value(value) AS value
     FROM solved
-    WHERE size['symbols'] <> '' AND value % 1 = 0
+    WHERE size['symbols'] <> '' AND value >= 0 AND value % 1 = 0
     GROUP BY region_id, size['symbols']
     HAVING min(value) = max(value)
 )

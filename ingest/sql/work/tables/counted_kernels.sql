@@ -124,8 +124,8 @@ SELECT
     stacks.op_stack,
     if(matched.launch_ns < work.end_ns, work.op_id, NULL) AS work_op_id,
     matched.step,
-    try_cast(matched.flops AS BIGINT) AS measured_flops,
-    try_cast(matched.bytes AS BIGINT) AS measured_bytes
+    if(matched.flops >= 0, try_cast(matched.flops AS BIGINT), NULL) AS measured_flops,
+    if(matched.bytes >= 0, try_cast(matched.bytes AS BIGINT), NULL) AS measured_bytes
 FROM matched
 LEFT JOIN stacks ON matched.event_id = stacks.event_id
 ASOF LEFT JOIN op_work_spans AS work

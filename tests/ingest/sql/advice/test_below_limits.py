@@ -55,6 +55,30 @@ RUNS = {
         call("aten::copy_", 100, [[100]] * 2, [BFLOAT16] * 2, 60, category="gpu_memcpy")
     ),
     "a product in float32": with_tags(call("aten::mm", 100, SQUARE, ["float"] * 2, 900)),
+    "attention and a product": with_tags(
+        [
+            event
+            for number, name in enumerate(
+                ("aten::bmm", "aten::_softmax", "aten::bmm", *["aten::add"] * 8)
+            )
+            for event in batched(name, 100 + 200 * number)
+        ]
+        + call("aten::bmm", 4000, [[16, 1024, 1024]] * 2, [BFLOAT16] * 2, 5000)
+    ),
+    "attention in float32": with_tags(
+        call("aten::scaled_dot_product_attention", 100, HEADS, ["float"] * 3, 9000)
+    ),
+    "no peak of the type": with_tags(
+        call("aten::mm", 100, SQUARE, [BFLOAT16] * 2, 900), {"peak_bandwidth": "1"}
+    ),
+    "streams": with_tags(
+        [
+            event if event["cat"] != "kernel" else {**event, "ts": 5_000, "tid": number}
+            for number in range(6)
+            for event in call("aten::mm", 100 + 100 * number, SQUARE, [BFLOAT16] * 2, 900)
+        ]
+    ),
+    "a huge size": with_tags(call("aten::mm", 100, [*SQUARE, [10**60]], [BFLOAT16] * 3, 900)),
     "attention": with_tags(
         [
             event
@@ -87,7 +111,7 @@ def test_the_advice_names_the_operator_that_could_save_the_most(relations: Relat
         (
             72_500,
             "3 calls of operators took 130 µs of the whole recording. At 80% of the device's "
-            "limits, they would take 57.5 µs. The most can be saved in aten::mm of 1000×1000, "
+            "limits, that would be 57.5 µs. The most can be saved in aten::mm of 1000×1000, "
             "1000×1000 in bfloat16: 2 calls took 100 µs, at 40% of the peak.",
         )
     ]
@@ -108,6 +132,11 @@ def test_no_time_counts_that_other_advice_counts(relations: Relations) -> None:
         "a copy": 0,  # exposed_copy
         "a product in float32": 0,  # float_matmul
         "attention": 0,  # unfused_attention
+        "attention and a product": 4_798_845,  # 5 ms less 429,497 ns, 480 µs less 251,658 ns
+        "attention in float32": 8_731_565,
+        "no peak of the type": 0,
+        "streams": 900_000,  # the busy time
+        "a huge size": 875_000,
     }
     assert [run for run, _, is_unknown in found if is_unknown] == ["no limits"]
 
@@ -238,7 +267,7 @@ def test_operators_of_real_runs_are_those_of_the_efficiency(
     ).fetchall()
     found = real.execute(
         """
-        SELECT count(*), sum(shape.work_ns), sum(known.work_ns),
+        SELECT count(*), sum(shape.work_ns + work.other_ns), sum(known.work_ns),
             sum(shape.saved_80_ns + work.other_ns), sum(known.saved_80_ns)
         FROM slow_ops AS shape
         INNER JOIN shape_work AS work USING (run_id, step, op, input_dims, kind, dtype, kernel)
@@ -259,3 +288,40 @@ def test_operators_of_real_runs_are_those_of_the_efficiency(
         [run_id],
     ).fetchall()
     assert name != OWLV2 or attention == 0
+
+
+def test_one_attention_leaves_other_products_in_the_advice(relations: Relations) -> None:
+    """Only the calls of the attention count in `unfused_attention`, not all with their name."""
+    assert relations.sql(
+        "SELECT op, calls, work_ns FROM slow_ops "
+        "WHERE run_id = 'attention and a product' ORDER BY op"
+    ).fetchall() == [("aten::add", 8, 480_000), ("aten::bmm", 1, 5_000_000)]
+
+
+def test_attention_in_float32_counts_here(relations: Relations) -> None:
+    """`float_matmul` is about products and convolutions."""
+    assert relations.sql(
+        "SELECT op FROM slow_ops WHERE run_id = 'attention in float32'"
+    ).fetchall() == [("aten::scaled_dot_product_attention",)]
+
+
+def test_a_product_without_a_peak_has_no_roofline(relations: Relations) -> None:
+    run = "WHERE run_id = 'no peak of the type'"
+    assert relations.sql(
+        f"SELECT roofline_ns, bound, saved_ns FROM op_efficiency {run}"
+    ).fetchall() == [(None, None, None)]
+    assert relations.sql(f"SELECT * FROM slow_ops {run}").fetchall() == []
+
+
+def test_the_bound_is_no_more_than_the_busy_time(relations: Relations) -> None:
+    """Kernels of several streams ran at the same time."""
+    assert relations.sql(
+        "SELECT bound_ns <= wall_ns FROM advice_checks "
+        "WHERE run_id = 'streams' AND kind = 'below_limits'"
+    ).fetchall() == [(True,)]
+
+
+def test_sizes_of_any_length_are_no_error(relations: Relations) -> None:
+    assert relations.sql(
+        "SELECT count(*) FROM advice_checks WHERE run_id = 'a huge size'"
+    ).fetchall() != [(0,)]

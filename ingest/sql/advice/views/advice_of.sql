@@ -44,21 +44,22 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
             if(is_about_limits, limits.work_ns, total.work_ns) AS found_ns,
             if(is_about_limits, limits.name, total.name) AS found_name,
             CASE
-                -- Kernels of several streams can run at the same time.
-                WHEN limits.saved_ns IS NOT NULL AND is_about_limits
-                    THEN least(limits.saved_ns, greatest(metrics.wall_ns - metrics.idle_ns, 0))
-                WHEN is_about_limits THEN NULL
-                WHEN list_contains(kinds.needs, 'half_precision') AND limits.speedup IS NOT NULL
-                    THEN least(
+                WHEN is_about_limits THEN limits.saved_ns
+                WHEN list_contains(kinds.needs, 'half_precision')
+                    THEN
                         total.work_ns
-                        - round(total.work_ns / greatest(limits.speedup, 1))::BIGINT,
-                        greatest(metrics.wall_ns - metrics.idle_ns, 0)
-                    )
+                        - round(total.work_ns / greatest(limits.speedup, 1))::BIGINT
                 -- A host's work is a part of its busy time.
-                WHEN is_host AND total.saved_ns IS NOT NULL
-                    THEN least(greatest(total.saved_ns, 0), metrics.wall_ns - metrics.idle_ns)
+                WHEN is_host AND total.saved_ns IS NOT NULL THEN greatest(total.saved_ns, 0)
                 ELSE total.saved_ns
-            END AS work_saved_ns,
+            END AS all_saved_ns,
+            -- Kernels of several streams, and operators of several threads, run at the same time.
+            if(
+                all_saved_ns > metrics.wall_ns - metrics.idle_ns
+                AND (is_host OR is_about_limits OR list_contains(kinds.needs, 'half_precision')),
+                metrics.wall_ns - metrics.idle_ns,
+                all_saved_ns
+            ) AS work_saved_ns,
             CASE
                 WHEN len(kinds.remedies) = 0 THEN of_cause.remedy
                 -- These depend on the operator, and name functions of torch.

@@ -325,3 +325,9 @@ def test_sizes_of_any_length_are_no_error(relations: Relations) -> None:
     assert relations.sql(
         "SELECT count(*) FROM advice_checks WHERE run_id = 'a huge size'"
     ).fetchall() != [(0,)]
+
+
+def test_products_in_half_precision_are_not_in_float32(relations: Relations) -> None:
+    assert relations.sql(
+        "SELECT bound_ns FROM advice_checks WHERE run_id = 'several' AND kind = 'float_matmul'"
+    ).fetchall() == [(0,)]

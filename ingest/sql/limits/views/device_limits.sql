@@ -17,7 +17,7 @@
 --                     or else of the datasheet, or else measured; null if unknown
 -- tb_per_s_from       where it comes from: tag, datasheet or calibration
 -- ignored_tags        tags of the run that begin with `peak_`, but name no peak, or whose value is
---                     no number between 10⁻⁶ and 10⁶
+--                     not a number between 10⁻⁶ and 10⁶
 -- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`,
 --                     ns; null if not measured
 SELECT

@@ -18,7 +18,7 @@
 -- measured_peaks      rates of a matrix product, by `capture calibrate`
 -- peaks               of each precision, the first of these that is known
 -- ignored_tags        tags of the run that begin with `peak_`, but name no peak, or whose value is
---                     no number in range
+--                     not a number in range
 -- measured_launch_ns  time of the host for a launch of a small operator, by `capture calibrate`,
 --                     ns; null if not measured
 WITH

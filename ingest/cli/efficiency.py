@@ -80,6 +80,8 @@ def _cells(row: dict[str, Any], longest: int) -> tuple[str, ...]:
 
 
 def _summary(totals: dict[str, Any], peaks: str) -> Iterator[str]:
+    used = totals["bandwidth_percent"]
+    share = "" if used is None else f" ({percent(used)} of the bandwidth)"
     time = "operators' time" if totals["device"] is None else "device time without communication"
     known = f"{percent(totals['known_percent'])} of the {time}"
     least = "at least " if totals["is_lower_bound"] else ""
@@ -89,7 +91,7 @@ def _summary(totals: dict[str, Any], peaks: str) -> Iterator[str]:
     yield f"Model FLOP utilisation: {mfu}"
     yield (
         f"Rates of the step:      {least}{operation_rate(totals['tflop_per_s'])}, "
-        f"{bandwidth(totals['tb_per_s'])} ({percent(totals['bandwidth_percent'])} of the bandwidth)"
+        f"{bandwidth(totals['tb_per_s'])}{share}"
     )
     yield f"Known work:             {known}"
     yield f"{peaks}\n"

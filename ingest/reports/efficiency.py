@@ -200,8 +200,7 @@ def sources_of(row: Mapping[str, Any]) -> str:
 def peaks_of(row: Mapping[str, Any]) -> str:
     """Return where the peaks of a device come from, or why they are unknown. See `limits`."""
     ignored = "".join(
-        f" Tag {tag} is ignored: peaks are peak_bandwidth and peak_<precision of device_peaks>, "
-        "with numbers from 1e-6 to 1e6."
+        f" Tag {tag} is ignored: it names no peak, or its value is not a number from 1e-6 to 1e6."
         for tag in row["ignored_tags"]
     )
     if sources := sources_of(row):

@@ -54,4 +54,4 @@ SELECT
 FROM op_work AS work
 INNER JOIN ops ON work.op_id = ops.event_id
 INNER JOIN work_devices AS hosts ON work.rank = hosts.rank AND hosts.measure = 'host'
-WHERE work.stage IS NOT NULL;
+WHERE work.stage IS NOT NULL AND EXISTS (SELECT 1 FROM stage_members);

@@ -125,12 +125,13 @@ def _chart(both: pd.DataFrame, first: str, second: str) -> None:
         alt.layer(lines, ends).properties(height=HEIGHT),
         alt="Operations per second against operations per byte, in two runs",
     )
-    left_out = len(both) - len(placed)
-    st.caption(
-        f"{formatting.counted(left_out, 'row')} without a point in both runs: the table has them."
-        if left_out
-        else "The area of a point is its time in the second run."
-    )
+    notes = ["The area of a point is its time in the second run."]
+    if left_out := len(both) - len(placed):
+        notes.append(
+            f"{formatting.counted(left_out, 'row')} without a point in both runs: the table has "
+            "them. Compiled code has other operators and kernels: compare it by *kind*."
+        )
+    st.caption(" ".join(notes))
 
 
 def _table(both: pd.DataFrame, first: str, second: str) -> None:

@@ -15,6 +15,7 @@ LEVELS = {
     "op": "operators with equal shapes",
     "kernel": "longest kernel of each operator",
     "module": "innermost nn.Module around each operator",
+    "kind": "kind of work: products, attention, norms, generated kernels and others",
 }
 COLUMNS = (
     "name, input_dims, dtype, work_ns, saved_ns, peak_percent, bandwidth_percent, bound, calls, "

@@ -76,7 +76,7 @@ def test_the_work_of_modules_and_kernels_adds_up_to_that_of_operators(opened, sh
         level: table_with(
             opened(shown_store, "roofline", run=run_of(OWLV2), points=level), "saved_ns"
         )["work_ns"].sum()
-        for level in ("op", "kernel", "module")
+        for level in ("op", "kernel", "module", "kind")
     }
     assert len(set(sums.values())) == 1
 
@@ -86,6 +86,13 @@ def test_two_runs_are_side_by_side(app, shown_store, run_of):
     table = table_with(page, "change_ns")
     assert {"aten::_softmax", "aten::cudnn_batch_norm"} <= set(table["name"])
     assert "Median steps." in texts(page)
+
+
+def test_kinds_of_work_are_compared_if_operators_differ(app, shown_store, run_of):
+    page = app(shown_store, "roofline", run=[run_of(OWLV2), run_of(WORKERS0)], points="kind")
+    table = table_with(page, "change_ns").set_index("name")
+    assert table.loc["product", ["first_ns", "second_ns"]].notna().all()
+    assert table.index.is_unique
 
 
 def test_a_host_without_peaks_says_how_to_give_them(opened, shown_store, run_of):

@@ -7,8 +7,9 @@
 --
 -- run_id, rank, device_id, device
 -- level        op (an operator with the same shapes and type), kernel (operators by the longest
---              kernel that they launch) or module (by the innermost nn.Module)
--- name         name of the operator, kernel or module; null outside of modules
+--              kernel that they launch), module (by the innermost nn.Module) or kind (by the kind
+--              of work, such as product)
+-- name         name of the operator, kernel, module or kind; null outside of modules
 -- input_dims   at level op
 -- dtype        type in which the operators compute; null if there are several
 -- precision    the peak that limits them, as in `device_peaks`; null if there are several
@@ -32,7 +33,8 @@ CREATE MACRO efficiency_of_steps(
             unnest([
                 { 'level': 'op', 'name': op, 'input_dims': input_dims },
                 { 'level': 'kernel', 'name': kernel, 'input_dims': NULL },
-                { 'level': 'module', 'name': module, 'input_dims': NULL }
+                { 'level': 'module', 'name': module, 'input_dims': NULL },
+                { 'level': 'kind', 'name': kind, 'input_dims': NULL }
             ]) AS of_level
         FROM op_efficiency
         WHERE

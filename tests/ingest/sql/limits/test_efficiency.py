@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ingest import AddOptions
+from ingest.reports import efficiency
 from tests.builders.events import Event
 from tests.builders.relations import Relations, Run, built
 from tests.builders.work import BFLOAT16, TAGS, call
@@ -105,7 +106,7 @@ def test_sums_of_calls_agree_at_all_levels(relations: Relations) -> None:
         "SELECT sum(work_ns), sum(flops), sum(saved_ns) FROM op_efficiency WHERE run_id = 'all'"
     ).fetchall()
     assert {level: tuple(map(float, sums)) for level, *sums in rows} == {
-        level: pytest.approx(tuple(map(float, total))) for level in ("op", "kernel", "module")
+        level: pytest.approx(tuple(map(float, total))) for level in efficiency.LEVELS
     }
 
 

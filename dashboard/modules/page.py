@@ -119,8 +119,7 @@ def _note(shown: pd.DataFrame) -> str:
     """Return what the columns of efficiency count, and why they are empty if they are."""
     if shown["known_percent"].fillna(0).eq(0).all():
         return (
-            "No operator in these modules has known work: the trace lacks the shapes of inputs. "
-            "Record with `record_shapes=True`."
+            f"No operator in these modules has known work. {reports.efficiency.HOW_TO_RECORD_WORK}"
         )
     if shown["saved_ns"].isna().all():
         return (

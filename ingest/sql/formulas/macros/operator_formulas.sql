@@ -51,6 +51,8 @@ CREATE MACRO operator_formulas() AS TABLE
             FROM data_formulas()
             UNION ALL BY NAME
             FROM fused_formulas()
+            UNION ALL BY NAME
+            FROM fbgemm_formulas()
         )
     )
 

@@ -58,6 +58,10 @@ def f8(*shape: int) -> Tensor:
     return Tensor(F8, shape)
 
 
+def u8(*shape: int) -> Tensor:
+    return Tensor("unsigned char", shape)
+
+
 def i8(*shape: int) -> Tensor:
     return Tensor(I8, shape)
 
@@ -591,6 +595,11 @@ ELEMENTWISE = [
     Case("sgl_kernel::gelu_tanh_and_mul", (bf16(3, 8), bf16(3, 16)), 2 * 24, 2 * 48, 2 * 24),
     Case("_C::static_scaled_fp8_quant", (f8(3, 8), bf16(3, 8), f32(1)), 24, 48 + 4, 24),
     Case("_C::dynamic_scaled_fp8_quant", (f8(3, 8), bf16(3, 8), f32(1)), 24, 48 + 4, 24),
+    # A row of 6 elements takes two words, and 8 bytes for scale and bias.
+    Case("fbgemm::FloatToFP8RowwiseQuantized", (f32(5, 6), "True"), 30, 4 * 30, 5 * (8 + 8)),
+    Case("fbgemm::FP8RowwiseQuantizedToFloat", (u8(5, 16), "True"), 5 * 8, 5 * 16, 4 * 5 * 8),
+    Case("fbgemm::FloatToHFP8Quantized", (f32(30), "4", "14", "1.9"), 30, 4 * 30, 30),
+    Case("fbgemm::HFP8QuantizedToFloat", (u8(30), "4", "14"), 30, 30, 4 * 30),
     # One score and one index for each of 3 targets; the scores of other classes are not read.
     Case("aten::nll_loss_forward", (f32(3, 9), i64(3), None, "1", "-100"), 3, 4 * 3 + 8 * 3, None),
     Case("aten::mse_loss", (f32(3, 4), f32(3, 4), "1"), 12, 2 * 48, 4),
@@ -642,6 +651,9 @@ DATA = [
         2 * 2 * 80 + 8 * 5,
         2 * 80,
     ),
+    Case("fbgemm::permute_pooled_embs_auto_grad", (f32(2, 8), i64(3), i64(2)), 0, 64, 64),
+    Case("fbgemm::permute_2D_sparse_data", (i32(3), i32(2, 4), i64(9), None), 0, None, None),
+    Case("fbgemm::bounds_check_indices", (i64(2), i64(9), i64(5), "1"), 0, 8 * (2 + 9 + 5), 0),
     Case("aten::embedding", (bf16(1000, 8), i64(2, 3), "-1"), 0, 8 * 6 + 2 * 6 * 8, 2 * 6 * 8),
     Case("aten::upsample_nearest2d", (bf16(2, 4, 3, 5), None, "[2., 2.]"), 0, 240, 4 * 240),
 ]
@@ -650,6 +662,7 @@ CASES = PRODUCTS + CONVOLUTIONS + ATTENTIONS + NORMS + ELEMENTWISE + DATA
 UNKNOWN = [
     ("flash_attn::_flash_attn_varlen_forward", (QUERY_3, KEYS_3, VALUES_3, ENDS, ENDS, "7", "9")),
     ("vllm::unified_attention_with_output", (QUERY_3, KEYS_3, VALUES_3, QUERY_3, "layer")),
+    ("fbgemm::split_embedding_codegen_lookup_rowwise_adagrad_function", (f32(0), f32(99))),
     ("vllm::moe_forward", (bf16(3, 8), bf16(3, 4), "layer")),
 ]
 

@@ -4,6 +4,9 @@ Python runs handlers on the main thread, between instructions. A signal that arr
 system call does not interrupt the call, so a process that waits for a queue would never end. A
 thread reads the descriptor to which Python's C handler writes (`signal.set_wakeup_fd`). It sends
 the signal to the main thread again until the Python handler begins.
+
+If no handler can begin, `last_words` is called on another thread. So a process that waits for a
+collective in C++ still says which one.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ Handler = Callable[[int, FrameType | None], None]
 
 PATIENCE_S = 5.0  # C code that takes longer, such as a long matmul, ends without a trace
 INTERVAL_S = 0.02
+
+# Called if the main thread has run no Python code for `PATIENCE_S` after a signal: with True if the
+# signal then ends the process, with False after Ctrl-C. It must not depend on the main thread.
+last_words: Callable[[bool], None] | None = None
 
 _reading = _ours = -1  # a pipe; Python writes the numbers of signals to the second
 _begun = False
@@ -85,6 +92,8 @@ def _set_and_hide(fd: int, *, warn_on_full_buffer: bool = True) -> int:
 def _insist(main_thread: int, handler: Handler, received: bytes) -> None:
     """Send those of the received signals again that `handler` handles, until it begins."""
     for number in set(received):
+        if number == signal.SIGINT:
+            _thread.start_new_thread(_speak_after_interrupt, ())
         until = time.monotonic() + PATIENCE_S
         while not _begun and signal.getsignal(number) is handler:
             time.sleep(INTERVAL_S)
@@ -92,10 +101,34 @@ def _insist(main_thread: int, handler: Handler, received: bytes) -> None:
             if _begun:
                 return
             if time.monotonic() > until:
+                _speak(True)
                 # Python sets handlers on the main thread only.
                 ctypes.CDLL(None).signal(number, None)
                 os.kill(os.getpid(), number)
             signal.pthread_kill(main_thread, number)
+
+
+def _speak_after_interrupt() -> None:
+    """Speak if Ctrl-C does not end the process: a launcher kills it some time later."""
+    time.sleep(PATIENCE_S)
+    _speak(False)
+
+
+def _speak(is_end: bool) -> None:
+    """Call `last_words`. Do not wait if that waits for a lock of the main thread."""
+    spoken = _thread.allocate_lock()
+    spoken.acquire()
+
+    def speak() -> None:
+        try:
+            with suppress(Exception):
+                if last_words:
+                    last_words(is_end)
+        finally:
+            spoken.release()
+
+    _thread.start_new_thread(speak, ())
+    spoken.acquire(timeout=PATIENCE_S)
 
 
 _set_wakeup_fd = signal.set_wakeup_fd

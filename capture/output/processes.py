@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from capture.output.ranks import Job
-from capture.output.run_directory import choose, process_path, write_json
+from capture.output.run_directory import choose, of_another, process_path, write_json
 
 REQUEST = "TRACEHOUSE_CAPTURE"  # environment variable with the path of the file with the request
 _notes: list[Any] = []  # open files, so that their locks stay
@@ -178,9 +178,8 @@ def _move(
 ) -> None:
     """Rename the files of a process, the description last."""
     for path in directory.iterdir():
-        rest = path.name.removeprefix(f"{name}-{label}")
-        if rest != path.name and rest[0] in "-.":
-            path.replace(target / f"{name}-{process}{rest}")
+        if renamed := of_another(path, name, label, process):
+            path.replace(target / renamed)
     described = process_path(directory, label)
     description = _read(described)
     write_json(

@@ -18,6 +18,7 @@ from capture.sigterm import writing
 
 VARIABLES = ("TRACEHOUSE_PROFILE_DIR", "CACHE_DIT_TORCH_PROFILER_DIR")
 DEFAULT_DIRECTORY = "profiles"
+FLIGHT_RECORDER = "flight_recorder"  # in the names of its dumps
 CALIBRATION = "calibration.json"  # of `capture calibrate`, in a run directory or around it
 
 
@@ -110,6 +111,13 @@ class Files(NamedTuple):
         """Torch's structured compile log."""
         return self._file(".compile.log.gz")
 
+    def flight_recorder(self, part: str = "") -> Path:
+        """Return the path of a dump of torch's flight recorder: of `-cycle2`, of the `-end`, …
+
+        Torch's tools expect the rank at the end of the name.
+        """
+        return self.directory / f"{self.name}{part}-{FLIGHT_RECORDER}-{self.process}"
+
     @property
     def description(self) -> Path:
         """The description of the process. It is written last."""
@@ -122,6 +130,14 @@ class Files(NamedTuple):
 def process_path(directory: Path, process: str) -> Path:
     """Return the path of the description of a process, e.g. `rank0.json`."""
     return directory / f"{process}.json"
+
+
+def of_another(path: Path, name: str, process: str, another: str) -> str | None:
+    """Return the name of a file of `process` for `another`, or None if it is another's file."""
+    dumps = rf"(?:-\w+)?-{FLIGHT_RECORDER}"
+    named = rf"({re.escape(name)}(?:{dumps})?-){re.escape(process)}((?:[-.].*)?)"
+    found = re.fullmatch(named, path.name)
+    return f"{found[1]}{another}{found[2]}" if found else None
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

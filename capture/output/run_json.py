@@ -33,6 +33,7 @@ KEYS = {
     "diffusers_version": "version of diffusers, if the process has imported it",
     "python_version": "version of the Python interpreter",
     "process": "name of the process, if the profiled program started it",
+    "host_name": "name of the machine; ranks on the same machine have the same clock",
     "rank": "rank of the process that wrote the file",
     "world_size": "number of processes in the job",
     "arguments": "the command and its options, or the script and its arguments; secrets redacted",
@@ -100,6 +101,7 @@ def described(
         "framework_version": torch.__version__,
         "diffusers_version": getattr(diffusers, "__version__", None),
         "python_version": platform.python_version(),
+        "host_name": platform.node(),
         "mode": "compiled" if measured.get("compilation") else "eager",
     }
     content = {**environment, **measured, **facts}

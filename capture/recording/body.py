@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capture import wakeup
 from capture.device import default_device, synchronize
 from capture.errors import CaptureError, warn
 from capture.output import calibration, run_directory
@@ -20,9 +21,11 @@ from capture.output.ranks import Job, current_job, rank
 from capture.output.run_json import described
 from capture.recording import compilation, cuspy
 from capture.recording.activities import accelerators
+from capture.recording.flight_recorder import FlightRecorder
 from capture.recording.labels import valid_labels
 from capture.recording.memory import NO_DEVICE, MemoryHistory, MemoryTracker
 from capture.recording.trace import Trace
+from capture.sigterm import Stopped
 
 if TYPE_CHECKING:
     from torch.profiler import ProfilerActivity
@@ -57,6 +60,7 @@ class Body:
         self._step_times_ns: list[int] = []
         self._step_starts_ns: list[int] = []  # Unix time
         self._missing: dict[str, str] = {}
+        self._flight_recorder = FlightRecorder(self.files)
         self._history = self._start_history()
 
     @property
@@ -83,7 +87,8 @@ class Body:
         self._tracker.__enter__()
         self.began, self._records = True, with_trace
         self._owner = _process_and_thread()
-        self._note_job()
+        self.note_job()
+        wakeup.last_words = self._say_what_it_waits_for
         self._began_ns = time.time_ns()
         self._started_ns = self._step_began_ns = time.perf_counter_ns()
         if with_trace and with_step:
@@ -98,7 +103,7 @@ class Body:
     def end_step(self) -> None:
         """Mark the end of a step and advance the schedule."""
         time_ns = time.perf_counter_ns() - self._step_began_ns
-        self._note_job()
+        self.note_job()
         self._step_times_ns.append(time_ns)
         self._step_starts_ns.append(time.time_ns() - time_ns)
         if self.trace:
@@ -132,6 +137,7 @@ class Body:
     def end_trace(self) -> None:
         """End and write the trace, and ignore further steps."""
         self._records = False
+        self.note_job()
         if self.trace:
             self.trace.stop(keeps_step=self._is_in_step)
 
@@ -147,7 +153,7 @@ class Body:
         """End the recording and write its files. `error` is the error that ended the body."""
         self._records = False
         self._is_in_step = self._is_in_step or error is not None
-        self._note_job()
+        self.note_job()
         device_error: Exception | None = None
         with self._around:
             try:
@@ -168,14 +174,18 @@ class Body:
             self._note_missing(
                 "trace", f"the schedule records none of the {self.steps} steps of the body"
             )
+        self._note_dump(self._flight_recorder.dump_end(has_failed=error is not None))
         self._save_compile_log()
+        self._describe(error, wall_time_ns, ended_ns)
+        note_run(self.files.directory)
+        if device_error:
+            raise device_error
+
+    def _describe(self, error: BaseException | None, wall_time_ns: int, ended_ns: int) -> None:
         self.run = self._described(error, wall_time_ns, ended_ns)
         run_directory.write_json(self.files.description, self.run)
         if self.files.process == "rank0":
             run_directory.write_json(self.files.directory / "run.json", self.run)
-        note_run(self.files.directory)
-        if device_error:
-            raise device_error
 
     def _described(
         self, error: BaseException | None, wall_time_ns: int, ended_ns: int
@@ -214,9 +224,12 @@ class Body:
             self._note_missing("calibration", str(error))
             return None
 
-    def _note_job(self) -> None:
-        """Remember the job, because a program can leave it before it ends."""
+    def note_job(self) -> None:
+        """Remember the job and its groups, because a program can leave it before it ends."""
         self._job = current_job(self._child.inherited_rank if self._child else None) or self._job
+        groups = self._flight_recorder.note_groups()
+        if groups and self.trace:
+            self.trace.describe_groups(groups)
 
     def _warmup_steps(self, compiled: dict[str, Any] | None) -> int | None:
         """Return the number of steps that began before the last compilation, or None for zero."""
@@ -269,8 +282,10 @@ class Body:
             return activities
         return [*activities - {ProfilerActivity.CUDA}, cuspy.activity(settings)]
 
-    def _written(self, path: Path) -> None:
+    def _written(self, path: Path, cycle: int | None) -> None:
         self.trace_path = path
+        self.note_job()
+        self._note_dump(self._flight_recorder.dump_trace(cycle))
         self._profiler.trace_is_written()
 
     def _start_history(self) -> MemoryHistory | None:
@@ -303,6 +318,23 @@ class Body:
                 self._note_missing("compile_log", compilation.TOO_LATE)
         except Exception as error:
             self._note_missing("compile_log", f"the compile log could not be copied: {error}")
+
+    def _say_what_it_waits_for(self, is_end: bool) -> None:
+        """Write the collectives of a process whose main thread cannot end the recording.
+
+        Describe traces that are on disk. Without a description, files get no rank in their names.
+        """
+        if not self._job or self.is_of_parent():
+            return
+        process = self.files.process if self.trace_path else f"rank{self._job.rank}"
+        is_stuck = self._flight_recorder.dump_stuck(process, is_end)
+        if self.trace_path and (is_stuck or is_end):
+            wall_time_ns = time.perf_counter_ns() - self._started_ns
+            self._describe(Stopped("in C++ code"), wall_time_ns, time.time_ns())
+
+    def _note_dump(self, missing: str | None) -> None:
+        if missing and "flight_recorder" not in self._missing:
+            self._note_missing("flight_recorder", missing)
 
     def _note_missing(self, key: str, reason: str) -> None:
         self._missing[key] = reason

@@ -274,6 +274,11 @@ class Profiler:
                 self.__exit__(type(error), error, None)
             raise
 
+    def note_job(self) -> None:
+        """Remember the process groups that exist now, because the program may destroy them."""
+        if self._body and self._body.began and not self._body.is_of_parent():
+            self._body.note_job()
+
     def end_trace(self) -> None:
         """End and write the trace, and ignore further steps. The body continues."""
         if self._body:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sys
 import threading
 import time
@@ -35,8 +36,8 @@ class Trace:
     """A recording of torch's profiler, from `start` to `stop`, of the steps in the schedule.
 
     Each cycle's trace is written to `path(cycle)`, or to `path(None)` if there is only one. Then
-    `on_ready` is called with the path. `activities` are those of torch. Annotations of graph nodes
-    go to `annotations`. `cycles` is the number of traces. `was_ended` is true if
+    `on_ready` is called with the path and the cycle. `activities` are those of torch. Annotations
+    of graph nodes go to `annotations`. `cycles` is the number of traces. `was_ended` is true if
     another profiler has ended this one, because torch runs one at a time. `overhead_ns` is the time
     between steps in which traces are started, ended and written. It can be longer than many steps.
     `steps_ns` has the Unix times at which each recorded step begins and ends. `device_time` is the
@@ -49,7 +50,7 @@ class Trace:
         options: dict[str, Any],
         schedule: AnySchedule,
         path: Callable[[int | None], Path],
-        on_ready: Callable[[Path], object],
+        on_ready: Callable[[Path, int | None], object],
         execution_trace: Path | None = None,
         annotations: Path | None = None,
     ) -> None:
@@ -159,6 +160,13 @@ class Trace:
         _open.discard(self)
         self._mark = None
 
+    def describe_groups(self, groups: list[dict[str, Any]]) -> None:
+        """Describe these process groups in the trace. Torch describes those at its start only."""
+        described = getattr(self.profile, "_get_distributed_info", None)
+        if described and not self._is_over and torch_records():
+            job = described() | {"pg_config": groups}
+            self.profile.add_metadata_json("distributedInfo", json.dumps(job))
+
     def mark(self, step: int, is_tentative: bool = False) -> None:
         """Begin the range that marks the step. `drop_tentative` ends a tentative one."""
         from torch.profiler import record_function
@@ -224,13 +232,14 @@ class Trace:
             return
         self.cycles += 1
         self._steps = 0
-        path = self._path(self.cycles if self._schedule.numbers_cycles else None)
+        cycle = self.cycles if self._schedule.numbers_cycles else None
+        path = self._path(cycle)
         with atomic_write(path) as temporary:
             self._export(profile, temporary)
         if self._has_device:
             self.device_time.add(profile, self.steps_ns[self._steps_before :])
         self._steps_before = len(self.steps_ns)
-        self._on_ready(path)
+        self._on_ready(path, cycle)
 
     def _export(self, profile: profile, path: Path) -> None:
         if path.suffix != ".gz":  # torch writes its own format for Perfetto

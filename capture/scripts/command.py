@@ -28,7 +28,7 @@ from capture.scripts.endings import save_at_os_exit
 from capture.scripts.own_sessions import LOST
 from capture.scripts.program import Program, end_of_interrupt, remember_interrupt
 from capture.scripts.recorder import Recorder
-from capture.scripts.summary import has_profile, summary
+from capture.scripts.summary import has_dumps, has_profile, summary
 from capture.sigterm import Stopped, restore_default, save_at_sigterm
 
 NO_TORCH = "the program did not import torch"
@@ -59,7 +59,9 @@ def profile_script(args: argparse.Namespace, command: list[str]) -> None:
     options = {key: value for key, value in vars(args).items() if key.startswith("profile")}
     options["from_start"] = args.from_start
     request = Request(secrets.token_hex(4), name, command, options)
-    recorder = Recorder(request.profiler, args.from_start, request.program)
+    # A launcher imports torch, too, but is no rank.
+    from_start = args.from_start and not program.is_launcher
+    recorder = Recorder(request.profiler, from_start, request.program)
     ending = _Ending(args, request, recorder)
     failure: BaseException | None = None
     recorder.listen()
@@ -163,6 +165,8 @@ class _Ending:
                 say(line)
         if not runs and not self._recorder.has_failed:
             say(f"nothing was recorded: {self._why_nothing(bool(directories), bool(ended))}")
+            if has_dumps(self._args.profile_dir):
+                say(f"dumps of torch's flight recorder are in {self._args.profile_dir}")
         return runs
 
     def _why_nothing(self, is_described: bool, has_lost: bool) -> str:

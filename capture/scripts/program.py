@@ -24,6 +24,10 @@ from capture.errors import UsageError
 from capture.recording.code import is_disguised
 
 PYTHON = re.compile(r"python[\d.]*(\.exe)?")
+LAUNCHERS = {
+    *("torchrun", "torch.distributed.run", "torch.distributed.launch"),
+    *("accelerate", "accelerate.commands.launch"),
+}
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 USAGE = "capture run [options] -- script.py arguments..."
 
@@ -41,10 +45,16 @@ class Program(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the script or module, even if a launcher starts it."""
-        if self.kind == "module":
+        if self.kind == "module" and not self.is_launcher:
             return self.script
         scripts = (word for word in self.arguments if word.endswith((".py", ".sh")))
         return Path(next(scripts, self.script)).stem
+
+    @property
+    def is_launcher(self) -> bool:
+        """Whether the program only starts the ranks of a job."""
+        name = self.script if self.kind == "module" else Path(self.script).name
+        return name in LAUNCHERS
 
     @classmethod
     def of(cls, command: Sequence[str]) -> Program:

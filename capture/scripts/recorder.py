@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ from capture import sigterm
 from capture.device import is_capturing
 from capture.errors import say
 from capture.output.processes import Child
-from capture.recording import trace
+from capture.recording import flight_recorder, trace
 from capture.recording.denoising import PIPELINE_MODULE
 from capture.recording.labels import unseen_by_function_modes
 from capture.recording.profiler import Profiler
@@ -22,6 +23,7 @@ from capture.scripts.children import is_helper, pass_on_rank
 from capture.scripts.compilations import on_compilations
 from capture.scripts.endings import SaveAtExit, exit_without_destructors
 from capture.scripts.imports import after_imports
+from capture.scripts.jobs import before_leaving
 from capture.scripts.optimizers import optimizer_steps, optimizers_made
 from capture.scripts.own_sessions import OwnSessions
 from capture.scripts.size_limit import SizeLimit
@@ -139,6 +141,10 @@ class Recorder:
         if _is_main_thread():
             self.end()
 
+    def _end_at_exit(self) -> None:
+        """Call `end` with the error whose traceback Python has printed, if there is one."""
+        self.end(getattr(sys, "last_value", None))
+
     def _forked(self) -> None:
         """Reset the state in a fork. `_begin` abandons the recording shared with the parent."""
         if not self._listens:
@@ -186,6 +192,9 @@ class Recorder:
         if not self._calls.watch():
             say("cannot observe module calls with this version of torch: everything is recorded")
             self._from_start, self._has_limit = True, False
+        if directory := self.profiler.output_dir:
+            flight_recorder.remember_more(directory, self.profiler.name)
+        self._hooks.enter_context(before_leaving(self._guarded(lambda: self.profiler.note_job())))
         self._hooks.enter_context(optimizers_made(self._guarded(self._optimizer_made)))
         if "MEM" in (self.profiler.activities or ()):
             import torch
@@ -231,7 +240,7 @@ class Recorder:
         if self._child:
             self._child.begins(self.profiler.files.directory)
             pass_on_rank()
-            self._at_exit = SaveAtExit(self.end)
+            self._at_exit = SaveAtExit(self._end_at_exit)
             sigterm.save_at_sigterm(self.end)
         trace.give_way = self._guarded(self._session_begins)
         if self._has_limit:

@@ -8,12 +8,18 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+from capture.output.run_directory import FLIGHT_RECORDER
 from capture.units import counted, duration, size
 
 
 def has_profile(directory: Path) -> bool:
     """Return whether the directory contains a trace or a snapshot."""
     return any(path.name.endswith((".trace.json.gz", ".pickle")) for path in directory.glob("*"))
+
+
+def has_dumps(directory: Path) -> bool:
+    """Return whether the directory contains dumps of torch's flight recorder."""
+    return any(directory.glob(f"*-{FLIGHT_RECORDER}-*"))
 
 
 def summary(directory: Path) -> Iterator[str]:

@@ -25,7 +25,7 @@ import ingest  # noqa: E402
 from benchmarks.processes import measure  # noqa: E402
 from ingest.cli.terminal import results, table  # noqa: E402
 from ingest.formats.snapshot.reader import MemorySnapshot  # noqa: E402
-from ingest.formats.snapshot.stacks import Stacks  # noqa: E402
+from ingest.formats.stacks import Stacks  # noqa: E402
 
 STACKS, DEPTH, FRAMES = 200, 12, 500
 SEGMENT_BYTES = 20 << 20

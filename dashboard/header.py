@@ -26,6 +26,7 @@ class Entry:
     shows         the relation that has rows for a run that the page can show
     steps         the steps that it shows by default; None if the page has no step picker
     has_strip     whether the chart of steps is below the bar
+    is_of_device  whether it shows one device, which the user picks, and not all of a run
     """
 
     draw: Callable[[View], None]
@@ -36,6 +37,7 @@ class Entry:
     shows: str = "run_metrics"
     steps: Literal["median", "all"] | None = None
     has_strip: bool = False
+    is_of_device: bool = True
 
 
 def show(entry: Entry) -> View | None:
@@ -81,7 +83,8 @@ def _of_run(entry: Entry, picked: list[str], bar: Any) -> View:
     metrics = run_picker.metrics_of(run) if run else {}
     if run is None or not metrics:
         return View(picked, run, None, None, step_picker.WHOLE, bar)
-    device = run_picker.pick_device(list(metrics))
+    devices = list(metrics)
+    device = run_picker.pick_device(devices) if entry.is_of_device else devices[0]
     measured = metrics[device]
     return View(picked, run, device, measured, _steps(entry, run, device, measured), bar)
 

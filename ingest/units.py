@@ -101,6 +101,22 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Format increasing numbers, such as ranks: 0 to 5, 7 and 9."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = [
+        part
+        for run in runs
+        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
+    ]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
 def rate(gb_per_s: float | None) -> str:
     """Format a rate in 10⁹ bytes per second: 8.37 GB/s."""
     return f"{three_digits(gb_per_s)} GB/s" if _is_known(gb_per_s) else UNKNOWN

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import charts, colours, formatting
 from dashboard.widgets.view import View
-from ingest.server import reports, select
+from ingest.server import reports
 
 KEY = "roofline-chart"
 HEIGHT = 470
@@ -99,11 +99,8 @@ def roofs_of(view: View, limits: Any, precisions: list[str], points: pd.DataFram
     """
     peaks = (
         data.rows(
-            select(
-                "precision, tflop_per_s, tflop_per_s_from, measured_tflop_per_s",
-                "device_peaks",
-                {"run_id": view.run, "device_id": limits.device_id, "precision": precisions},
-                order_by="tflop_per_s DESC",
+            reports.kernels.peaks(
+                {"run_id": view.run, "device_id": limits.device_id, "precision": precisions}
             )
         )
         if limits is not None and precisions

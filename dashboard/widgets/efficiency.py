@@ -57,8 +57,11 @@ def _metrics(row: Any, of: str) -> None:
         return HELP[metric].replace("median step", of)
 
     reason = row.unknown_reason
-    known = formatting.missing(reason)
-    why = "" if known else f" It is unknown: {reports.efficiency.UNKNOWN[str(reason)]}."
+    why = (
+        ""
+        if formatting.missing(reason)
+        else f" It is unknown: {reports.efficiency.UNKNOWN[str(reason)]}."
+    )
     with st.container(horizontal=True):
         st.metric("MFU", _written(row, "mfu_percent"), help=explained("mfu") + why)
         st.metric("Rate", _written(row, "tflop_per_s"), help=explained("rate"))

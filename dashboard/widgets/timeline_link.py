@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import data
 from dashboard.drawing import formatting
 from dashboard.widgets import page_change, run_picker, zoom
+from dashboard.widgets.run_picker import Device
 from ingest.server import select
 
 MIN_AROUND_NS = 100_000  # shown before and after the target, or the target's length if longer
@@ -48,6 +49,15 @@ def open_on_click(
     """
     if address := _address(here, rank, start_ns, dur_ns, since_ns):
         page_change.request("timeline", address)
+
+
+def open_step(run: str, device: Device, step: int | None) -> None:
+    """Open page Timeline at a step of a device, from the callback of a widget.
+
+    Without a step, it shows the whole recording.
+    """
+    steps = "all" if step is None else str(step)
+    page_change.request("timeline", {"run": run, "step": steps, "device": device.label})
 
 
 def show_pair(base: tuple[str, int], other: tuple[str, int]) -> None:

@@ -15,6 +15,7 @@ from ingest.cli.memory import memory
 from ingest.cli.open_trace import open_trace
 from ingest.cli.profile_analyze import profile_analyze
 from ingest.cli.queries import schema, sql
+from ingest.cli.ranks import ranks
 from ingest.cli.runs import list_runs, show
 from ingest.cli.sweep import sweep
 from ingest.cli.terminal import results
@@ -49,6 +50,7 @@ COMMANDS: dict[str, Callable[..., None]] = {  # in the order of `ingest --help`
     "sql": sql,
     "top": top,
     "table": key_averages,
+    "ranks": ranks,
     "open": open_trace,
     "profile-analyze": profile_analyze,
     "edit": edit,

@@ -33,7 +33,7 @@ def load_captures(source: Source, staging: Staging, progress: Progress) -> None:
             processes = [source, *staging.sources[known:]]
             for process in processes:
                 scratch.execute(
-                    "INSERT INTO staged_sources VALUES ($1, NULL, $2)",
+                    "INSERT INTO staged_sources VALUES ($1, NULL, $2, NULL)",
                     [process.source_id, process.clock or 0],
                 )
             build(scratch, only=frozenset(COPIES))

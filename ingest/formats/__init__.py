@@ -5,9 +5,9 @@
 
 from ingest.formats.format import Format, Loader
 from ingest.formats.io import max_inflation, state_of
+from ingest.formats.pickle.stream import max_snapshot_bytes
 from ingest.formats.recognition import recognise
 from ingest.formats.registry import FORMATS
-from ingest.formats.snapshot.pickle.stream import max_snapshot_bytes
 from ingest.formats.source import Source, SourceWarning
 from ingest.formats.staging import Progress, Staging
 

@@ -24,6 +24,7 @@ class Format:
     `is_chrome_trace`: whether the files are Chrome traces. Perfetto opens them, and an export
     copies the arguments of their events.
     `framework`: the framework that wrote the files, for `runs.framework`.
+    `name_ends_with_rank`: whether a number at the end of the file's name is its rank.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class Format:
     has_events: bool = False
     is_chrome_trace: bool = False
     framework: str = "pytorch"
+    name_ends_with_rank: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from ingest.formats.compile_log.recognition import is_compile_log
 from ingest.formats.execution_trace.recognition import is_execution_trace
+from ingest.formats.flight_recorder.recognition import is_flight_recorder
 from ingest.formats.format import Format, Loader
 from ingest.formats.graph_annotations.recognition import is_graph_annotations
 from ingest.formats.kineto.recognition import is_trace
@@ -54,6 +55,15 @@ FORMATS = (
         suffix=r"\.json",
         recognise=is_graph_annotations,
         load=Loader("ingest.formats.graph_annotations"),
+    ),
+    Format(
+        "flight_recorder",
+        noun="collective",
+        encoding="dump",
+        suffix=r"\.(json|pickle|pkl)",
+        recognise=is_flight_recorder,
+        load=Loader("ingest.formats.flight_recorder"),
+        name_ends_with_rank=True,
     ),
     Format(
         "memory_snapshot",

@@ -15,6 +15,7 @@ HIDDEN = (  # not columns of `sources`, or filled in separately
     "devices",
     "format",
     "framework",
+    "host_name",
     "metadata",
     "pid",
     "process",
@@ -45,6 +46,7 @@ class Source:
     `rank`: becomes the assumed rank later, if it is not recorded.
     `world_size`: number of processes of the job.
     `pid`: process id.
+    `host_name`: the host on which the process ran.
     `framework`: the framework that wrote the file, if it differs from the format's.
     `devices`: devices, with the fields of `sources.known_devices`.
     `conditions`: versions and settings by name, which `run_conditions` compares.
@@ -71,6 +73,7 @@ class Source:
     clock: int | None = None
     world_size: int | None = None
     pid: str | None = None
+    host_name: str | None = None
     devices: list[dict[str, Any]] = field(default_factory=list)
     conditions: dict[str, str] = field(default_factory=dict)
     process: str | None = None

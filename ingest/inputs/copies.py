@@ -9,6 +9,7 @@ from ingest.errors import ProfileError
 from ingest.formats import Source
 from ingest.formats.io import blocks, is_compressed, start
 from ingest.inputs.objects import sha256_of_object
+from ingest.inputs.ranks import own_rank
 
 COMPARED_FIRST = 64 << 10  # bytes; files of two ranks differ here, so that they are read only once
 
@@ -16,7 +17,10 @@ T = TypeVar("T")
 
 
 def skip_copies(sources: list[Source]) -> None:
-    """Mark all but one of the files with the same content as skipped. Keep a file over a link."""
+    """Mark all but one of the files with the same content as skipped. Keep a file over a link.
+
+    If only the names of files have their ranks, files of different ranks are no copies.
+    """
     profiles = sorted(
         (source for source in sources if source.is_profile),
         key=lambda source: source.path.is_symlink(),
@@ -47,10 +51,12 @@ def _read_checksums(sources: list[Source]) -> None:
 
 
 def _skip_equal(sources: list[Source], checksums: dict[int, str | None]) -> None:
-    first: dict[str, Source] = {}
+    first: dict[tuple[str, int | None], Source] = {}
     for source in sources:
         checksum = checksums[source.source_id]
-        if checksum and (same := first.setdefault(checksum, source)) is not source:
+        is_named = source.format is not None and source.format.name_ends_with_rank
+        rank = own_rank(source) if is_named else None
+        if checksum and (same := first.setdefault((checksum, rank), source)) is not source:
             source.status = "skipped"
             source.warn("same_content", f"the same content as {same.path.name}")
 

@@ -14,6 +14,7 @@ from ingest.inputs.cycles import number_cycles
 from ingest.inputs.metadata import world_size
 
 RANK_IN_NAME = re.compile(r"(?<![a-z])rank[-_]?(\d{1,6})(?!\d)", re.IGNORECASE)
+RANK_AT_END = re.compile(r"(?<!\d)(\d{1,6})(\.\D\w*)*$")
 # The traces of one process, with the names of torch and of `capture`.
 CYCLE_NAME = re.compile(r"(.+?)(?:\.\d{10,}\.pt|-cycle\d+)?\.trace\.json(\.gz)?")
 WORKER_NAME = re.compile(r"(.+)_\d+")  # torch's name of a process: its host and its process id
@@ -42,8 +43,8 @@ def stage_ranks(connection: duckdb.DuckDBPyConnection, sources: list[Source]) ->
         assign_ranks(of_format, processes)
     for source in profiles:
         connection.execute(
-            "INSERT INTO staged_sources VALUES ($1, $2, $3)",
-            [source.source_id, source.rank, source.clock or 0],
+            "INSERT INTO staged_sources VALUES ($1, $2, $3, $4)",
+            [source.source_id, source.rank, source.clock or 0, source.host_name],
         )
     read = [source for source in profiles if source.status != "failed"]
     for of_format in _by_format(read):
@@ -123,6 +124,8 @@ def own_rank(source: Source) -> int | None:
     if source.rank is not None or source.process is not None:
         return source.rank
     named = RANK_IN_NAME.search(source.path.name)
+    if not named and source.format and source.format.name_ends_with_rank:
+        named = RANK_AT_END.search(source.path.name)
     return int(named[1]) if named else None
 
 

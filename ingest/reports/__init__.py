@@ -3,7 +3,7 @@
 A module for each command: `top.py` has what `ingest top` says. Nothing here prints or draws.
 """
 
-from ingest.reports import diff, efficiency, kernels, memory, runs, sweep, top
+from ingest.reports import diff, efficiency, kernels, memory, rank_views, ranks, runs, sweep, top
 from ingest.reports.query import Query, Scalar, Value, call, select
 from ingest.reports.section import Section
 
@@ -17,6 +17,8 @@ __all__ = [
     "efficiency",
     "kernels",
     "memory",
+    "rank_views",
+    "ranks",
     "runs",
     "select",
     "sweep",

@@ -236,9 +236,12 @@ def counted(where: Mapping[str, Value]) -> Section:
 
 
 def peaks(where: Mapping[str, Value]) -> Query:
-    """Return the query for a device's peak rates, and where they come from."""
+    """Return the query for a device's peak rates, the highest first, and where they come from."""
     return select(
-        "precision, tflop_per_s, tflop_per_s_from", "device_peaks", where, order_by="precision"
+        "precision, tflop_per_s, tflop_per_s_from, measured_tflop_per_s",
+        "device_peaks",
+        where,
+        order_by="tflop_per_s DESC, precision",
     )
 
 

@@ -47,6 +47,11 @@ TOPICS = (
         "Activity and queue of each stream, and overlap between streams.",
     ),
     Topic(
+        "ranks",
+        "Ranks",
+        "Collectives of all ranks, their clocks, which rank makes the others wait, and hangs.",
+    ),
+    Topic(
         "cuda_graphs",
         "CUDA graphs",
         "What CUDA graphs were captured from, so that their replays have operators and modules.",

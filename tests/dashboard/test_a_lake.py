@@ -20,6 +20,7 @@ PAGES: dict[str, dict[str, str]] = {
     "kernels": {"run": DEVICE},
     "roofline": {"run": DEVICE},
     "bubbles": {"run": DEVICE},
+    "ranks": {"run": DEVICE},
     "timeline": {"run": DEVICE},
     "memory": {"run": SNAPSHOT},
     "trends": {},

@@ -39,6 +39,8 @@ SHOWN = (
     ("kernels", [WORKERS0, OWLV2]),
     ("bubbles", [TWO_RANKS]),
     ("streams", [OWLV2]),
+    ("ranks", [TWO_RANKS]),
+    ("ranks", [OWLV2]),
     ("modules", [OWLV2]),
     ("timeline", [OWLV2]),
     ("memory", [WORKERS0]),

@@ -174,6 +174,7 @@ VIEWS: list[tuple[str, list[int], dict[str, str]]] = [  # page, positions of run
     ("bubbles", [0], {"cause": "host"}),
     ("bubbles", [0, 1], {}),
     ("bubbles", [0], {"cause": NAMES[1], "from": NAMES[0], "device": NAMES[1]}),
+    ("ranks", [0], {"order": NAMES[0], "step": NAMES[1]}),
     ("trends", [1], {"metric": "wall"}),
     ("trends", [1], {"metric": "busy", "x": "time", "log": "true", "model": NAMES[4]}),
     ("sql", [0], {"schema": NAMES[0], "sql": f'SELECT name AS "{NAMES[0]}" FROM ops'}),

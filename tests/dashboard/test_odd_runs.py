@@ -7,9 +7,10 @@ import pytest
 
 import ingest
 from tests.builders.events import Event, op
+from tests.builders.flight_recorder import call, dump, pickled
 from tests.dashboard.elements import step_heights, tables
 
-OF_STEPS = ("operators", "kernels", "roofline", "modules", "memory")
+OF_STEPS = ("operators", "kernels", "roofline", "modules", "ranks", "memory")
 MODULE = "nn.Module: __Net_0"
 
 
@@ -63,3 +64,11 @@ def test_names_and_searches_may_have_two_underscores(app, traces):
     page = app(traces.store.path, "modules", run=run, q="__Net")
     assert not page.exception
     assert "__Net_0" in str(tables(page)[0].to_dict())
+
+
+@pytest.mark.parametrize("page", [*OF_STEPS, "overview", "runs", "timeline", "bubbles", "advice"])
+def test_pages_of_a_run_without_traces(app, store, tmp_path, page):
+    """A dump of the flight recorder has no events."""
+    (tmp_path / "dump_rank_0").write_bytes(pickled(dump([call()])))
+    run = store.add(tmp_path / "dump_rank_0").run_id
+    assert not app(store.path, page, run=run).exception

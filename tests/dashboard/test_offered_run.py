@@ -27,6 +27,7 @@ def newest(store: Path, relation: str) -> str:
         ("kernels", "device_totals"),
         ("streams", "device_totals"),
         ("modules", "module_tree"),
+        ("ranks", "rank_clocks"),
         ("memory", "memory_peak"),
     ],
 )

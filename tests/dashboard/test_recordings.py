@@ -16,6 +16,7 @@ SHOWN = {
     "roofline": [[EAGER], [DEVICE], [EAGER, DEVICE]],
     "bubbles": [[DEVICE]],
     "streams": [[DEVICE]],
+    "ranks": [[TWO_RANKS], [DEVICE]],
     "timeline": [[TWO_RANKS]],
     "memory": [[EAGER], [SNAPSHOT]],
     "advice": [[DEVICE]],

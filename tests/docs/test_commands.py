@@ -29,6 +29,7 @@ NAMED = {
     "flux-tiny": "traces/cpu/flux_eager_min.json.gz",
     "memory-demo": "traces/cpu/flux_eager_full.json.gz",
     "my_script": "traces/cpu/flux_eager_min.json.gz",
+    "slow_rank": "traces/cpu/flux_eager_min.json.gz",
     "commit": "traces/cpu/flux_eager_min.json.gz",
     "flux-tiny-eager": "compile/flux_eager_b2-rank0.trace.json.gz",
     "flux-tiny-compiled": "compile/flux_compiled_b2-rank0.trace.json.gz",
@@ -45,6 +46,7 @@ SAMPLES = {
     "from_tracelens.md": ("v100_resnet50_workers0", "v100_resnet50_workers4", "b200_gptoss"),
     "from_cache_dit.md": ("h100_owlv2",),
     "known_work.md": ("b200_gptoss",),
+    "ranks.md": ("mi300_resnet_ddp_rank0",),
 }
 FEWEST_QUERIES = {"from_tensorboard.md": 15, "from_hta.md": 12, "from_tracelens.md": 12}
 # Commands that no test can run, because they install, serve, or need another machine.
@@ -82,6 +84,7 @@ def prepared(samples: Path, sampled: Samples, tmp_path_factory: pytest.TempPathF
         "both/compiled": "flux-tiny-compiled",
         "profile": "commit",
         "profiles/my_script": "my_script",
+        "profiles/slow_rank": "slow_rank",
         "memory-demo": "memory-demo",
         "demo/flux-tiny": "flux-tiny",
         "traces": "my_script",

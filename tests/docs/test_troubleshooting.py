@@ -45,8 +45,11 @@ PROGRESS = {
 HOLE = "\0"  # a part of a message that varies
 VARIABLE = re.compile(r"…|\b[A-Z][A-Z_]*\b")
 LEAST = 0.3  # the share of a message's letters that its entry has; `…` may replace the rest
-# Short entries that stand for many messages about damaged snapshots.
-SNAPSHOTS = "ingest/formats/snapshot/"
+# Short entries that stand for many messages about damaged snapshots and dumps.
+SNAPSHOTS = (
+    *("ingest/formats/snapshot/", "ingest/formats/flight_recorder/", "ingest/formats/pickle/"),
+    *("ingest/formats/records.py", "ingest/formats/stacks.py"),
+)
 OF_SNAPSHOTS = (
     "FILE: byte N of the pickle: …",
     "FILE: LOCATION: …, not …",

@@ -74,3 +74,18 @@ def test_other_text_is_not_a_time(text: str) -> None:
 )
 def test_shapes_are_those_of_tensors(input_dims: str | None, written: str) -> None:
     assert units.shapes(input_dims) == written
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ([], ""),
+        ([3], "3"),
+        ([0, 1], "0 and 1"),
+        ([0, 1, 2], "0 to 2"),
+        ([0, 1, 2, 4, 6, 7], "0 to 2, 4, 6 and 7"),
+        ([5, 7, 8, 9], "5 and 7 to 9"),
+    ],
+)
+def test_numbers_in_a_row_are_a_range(numbers: list[int], text: str) -> None:
+    assert units.number_ranges(numbers) == text

@@ -53,6 +53,7 @@ def load(source: Source, staging: Staging, progress: Progress) -> None:
         of_part = {"source_id": part.source_id}
         connection.execute(sql.query("fill_calls"), of_part)
         connection.execute(sql.query("fill_activities"), of_part)
+        connection.execute(sql.query("fill_collectives"), of_part)
         if any(each.has_counters for each in contents):
             connection.execute(sql.query("fill_counters"), of_part)
     _count(connection, parts)

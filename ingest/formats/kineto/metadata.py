@@ -4,16 +4,19 @@ import json
 
 import duckdb
 
+from ingest import sql
 from ingest.formats.source import MAX_RANKS, Source
 
 CLOCK = "baseTimeNanoseconds"
 PROCESS = "distributedInfo"
-USED_KEYS = (CLOCK, PROCESS, "deviceProperties", "schemaVersion")  # read from damaged metadata too
+HOST = "host_name"
+# Damaged metadata is read for these, too.
+USED_KEYS = (CLOCK, PROCESS, HOST, "deviceProperties", "schemaVersion")
 LATEST_UNIX_NS = 3 * 10**18
 
 
 def describe(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    """Set the attributes of a source that its metadata records.
+    """Set the attributes of a source that its metadata records, and stage its process groups.
 
     An invalid clock becomes 0, with a warning.
     """
@@ -25,11 +28,18 @@ def describe(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         source.rank = int(rank)
     if isinstance(size, int) and 0 < size <= MAX_RANKS:
         source.world_size = int(size)
+    host = source.metadata.get(HOST)
+    source.host_name = host if isinstance(host, str) and host else None
+    metadata = json.dumps(source.metadata)
     [(devices, source.conditions)] = connection.execute(
-        "SELECT recorded_devices($1::JSON), recorded_conditions($1::JSON)",
-        [json.dumps(source.metadata)],
+        "SELECT recorded_devices($1::JSON), recorded_conditions($1::JSON)", [metadata]
     ).fetchall()
     source.devices = devices or []
+    if process:
+        connection.execute(
+            sql.query("fill_process_groups"),
+            {"source_id": source.source_id, "metadata": metadata},
+        )
 
 
 def _clock(source: Source) -> int | None:

@@ -10,8 +10,8 @@ from ingest import sql
 from ingest.errors import ProfileError
 from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
-from ingest.formats.snapshot.stacks import Stacks
 from ingest.formats.source import Source
+from ingest.formats.stacks import Stacks
 from ingest.formats.staging import Progress, Staging, until_failure
 
 LABELLED = "* EXCLUDE (device), 'cuda:' || device AS device_label"

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.snapshot.pickle.bulk_reader import BulkEventReader
-from ingest.formats.snapshot.pickle.handover import Items
-from ingest.formats.snapshot.pickle.machine import PickleStream
-from ingest.formats.snapshot.pickle.values import kind
-from ingest.formats.snapshot.records import unread
+from ingest.formats.pickle.handover import Items
+from ingest.formats.pickle.machine import PickleStream
+from ingest.formats.pickle.values import kind
+from ingest.formats.records import unread
+from ingest.formats.snapshot.bulk_reader import BulkEventReader
 from ingest.formats.snapshot.schemas import (  # fmt: skip
     ANNOTATION_SCHEMA,
     ANNOTATIONS,
@@ -27,7 +27,6 @@ from ingest.formats.snapshot.schemas import (  # fmt: skip
     SETTINGS,
     TRACES,
 )
-from ingest.formats.snapshot.stacks import Stacks, StacksOfFile
 from ingest.formats.snapshot.tables import (  # fmt: skip
     annotations_of,
     blocks_of,
@@ -39,6 +38,7 @@ from ingest.formats.snapshot.tables import (  # fmt: skip
     settings_of,
 )
 from ingest.formats.source import SourceWarning
+from ingest.formats.stacks import Stacks, StacksOfFile
 from ingest.units import counted
 
 ROWS_AT_ONCE = 65_536

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ingest.errors import ProfileError
-from ingest.formats.snapshot.pickle.handover import Items
-from ingest.formats.snapshot.pickle.values import kind
-from ingest.formats.snapshot.records import as_json, column, others, pools, require, typed
+from ingest.formats.pickle.handover import Items
+from ingest.formats.pickle.values import kind
+from ingest.formats.records import as_json, column, others, pools, require, typed
 from ingest.formats.snapshot.schemas import (  # fmt: skip
     ANNOTATION_SCHEMA,
     ANNOTATIONS,
@@ -33,7 +33,7 @@ from ingest.formats.snapshot.schemas import (  # fmt: skip
     STACK_KEYS,
     TRACES,
 )
-from ingest.formats.snapshot.stacks import StacksOfFile
+from ingest.formats.stacks import StacksOfFile
 
 MAX_SETTINGS = 10_000
 MAX_SETTING_DEPTH = 16

@@ -55,8 +55,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
             END AS all_saved_ns,
             -- Kernels of several streams, and operators of several threads, run at the same time.
             if(
-                all_saved_ns > metrics.wall_ns - metrics.idle_ns
-                AND (is_host OR is_about_limits OR list_contains(kinds.needs, 'half_precision')),
+                all_saved_ns > metrics.wall_ns - metrics.idle_ns,
                 metrics.wall_ns - metrics.idle_ns,
                 all_saved_ns
             ) AS work_saved_ns,

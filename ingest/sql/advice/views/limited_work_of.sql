@@ -11,12 +11,12 @@
 -- op           name of the operator
 -- input_dims
 -- kind         kind of work, as in `work_formulas`
--- dtype        type in which it computes
+-- dtype        compute type, as in `op_work`
 -- calls
 -- work_ns      time of its kernels, without time that counts in other advice, ns
 -- limited_by   its longer time at the limits: compute (the peak) or memory (the bandwidth)
 -- roofline_ns  that time, ns; null if unknown
--- saved_80_ns  time that reaching 80 % of the roofline would save, ns; null if that is none
+-- saved_80_ns  time that reaching 80 % of the roofline would save, ns; null if it is as fast
 -- kernel       its longest kernel
 -- waves
 CREATE MACRO limited_work_of(work) AS TABLE

@@ -9,7 +9,7 @@
 -- op         name of the operator
 -- input_dims
 -- kind       kind of work, as in `work_formulas`
--- dtype      type in which it computes
+-- dtype      compute type, as in `op_work`
 -- precision  the peak that limits it, as in `device_peaks`
 -- calls
 -- flops      sum of the floating-point operations; null if unknown of a call

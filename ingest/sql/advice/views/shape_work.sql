@@ -11,7 +11,7 @@
 -- op         name of the operator
 -- input_dims
 -- kind       kind of work, as in `work_formulas`
--- dtype      type in which it computes
+-- dtype      compute type, as in `op_work`
 -- precision  the peak that limits it, as in `device_peaks`
 -- calls
 -- flops      sum of the floating-point operations; null if unknown of a call
@@ -47,41 +47,48 @@ counted AS (
 
 sums AS (
     SELECT
-        worked.run_id,
-        worked.rank,
-        worked.device_id,
-        worked.device,
-        worked.step,
-        worked.is_median,
+        work.run_id,
+        work.rank,
+        work.device_id,
+        work.device,
+        work.step,
+        work.is_median,
         op.name AS op,
         op.input_dims,
-        worked.kind,
-        worked.dtype,
-        worked.precision,
+        work.kind,
+        work.dtype,
+        work.precision,
         count(*) AS calls,
-        if(count(worked.flops) = count(*), try_cast(sum(worked.flops) AS BIGINT), NULL) AS flops,
-        if(count(worked.bytes) = count(*), try_cast(sum(worked.bytes) AS BIGINT), NULL) AS bytes,
-        sum(worked.work_ns)::BIGINT AS work_ns,
+        if(count(work.flops) = count(*), try_cast(sum(work.flops) AS BIGINT), NULL) AS flops,
+        if(count(work.bytes) = count(*), try_cast(sum(work.bytes) AS BIGINT), NULL) AS bytes,
+        sum(work.work_ns)::BIGINT AS work_ns,
         coalesce(sum(counted.other_ns), 0)::BIGINT AS other_ns,
-        arg_max(worked.kernel_id, (worked.work_ns, worked.kernel_id)) AS kernel_id
-    FROM worked_ops AS worked
-    INNER JOIN ops AS op ON worked.run_id = op.run_id AND worked.op_id = op.event_id
+        arg_max(work.kernel_id, (work.work_ns, work.kernel_id)) AS kernel_id
+    FROM op_work AS work
+    INNER JOIN ops AS op ON work.run_id = op.run_id AND work.op_id = op.event_id
     LEFT JOIN counted
         ON
-            worked.run_id = counted.run_id
-            AND worked.device_id = counted.device_id
-            AND worked.op_id = counted.op_id
+            work.run_id = counted.run_id
+            AND work.device_id = counted.device_id
+            AND work.op_id = counted.op_id
     WHERE
-        worked.is_measured
-        AND worked.kernels IS NOT NULL
-        AND coalesce(2 * counted.other_ns <= worked.work_ns, TRUE)
+        work.is_measured
+        AND work.kernels IS NOT NULL
+        AND coalesce(2 * counted.other_ns <= work.work_ns, TRUE)
     GROUP BY ALL
 )
 
 SELECT
     sums.* EXCLUDE (kernel_id),
     longest.name AS kernel,
-    waves_of(longest, devices.capability, devices.multiprocessors) AS waves
+    block_count(longest.name, longest.grid, longest.block) / (
+        resident_blocks(
+            devices.capability,
+            list_product(longest.block),
+            longest.registers,
+            longest.shared_bytes
+        ) * devices.multiprocessors
+    ) AS waves
 FROM sums
 INNER JOIN kernels AS longest
     ON sums.run_id = longest.run_id AND sums.kernel_id = longest.event_id

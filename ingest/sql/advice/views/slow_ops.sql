@@ -11,7 +11,7 @@
 -- op           name of the operator
 -- input_dims
 -- kind         kind of work, as in `work_formulas`
--- dtype        type in which it computes
+-- dtype        compute type, as in `op_work`
 -- calls
 -- work_ns      time of its kernels, without time that counts in other advice, ns
 -- limited_by   its longer time at the limits: compute (the peak) or memory (the bandwidth)

@@ -11,7 +11,7 @@
 --              of work, such as product)
 -- name         name of the operator, kernel, module or kind; null outside of modules
 -- input_dims   at level op
--- dtype        type in which the operators compute; null if there are several
+-- dtype        compute type, as in `op_work`; null if there are several
 -- precision    the peak that limits them, as in `device_peaks`; null if there are several
 -- kind         kind of work, as in `work_formulas`; null if there are several
 -- calls

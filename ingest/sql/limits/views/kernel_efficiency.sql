@@ -36,7 +36,7 @@ launched AS (
         block_count(kernels.name, kernels.grid, kernels.block) AS blocks,
         resident_blocks(
             devices.capability,
-            CASE WHEN len(kernels.block) > 0 THEN list_product(kernels.block) END,
+            list_product(kernels.block),
             kernels.registers,
             kernels.shared_bytes
         ) AS resident_blocks,

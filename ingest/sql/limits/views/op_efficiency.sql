@@ -12,11 +12,11 @@
 -- is_median
 -- module           innermost nn.Module around it
 -- module_id        that module (`module_tree.module_id`); null outside modules
--- stage            stage of the pipeline call in which it began, as in `stages`; null outside of
---                  calls
+-- stage            stage of the pipeline call around its start, as in `stages`; null outside
+--                  pipeline calls
 -- block_class      class name of the denoiser's block around it; null outside blocks
 -- kind             kind of work, as in `op_work`
--- dtype            type in which it computes
+-- dtype            compute type, as in `op_work`
 -- precision        the peak that limits it, as in `device_peaks`
 -- input_dims
 -- flops            floating-point operations; null if unknown
@@ -54,18 +54,19 @@ counted AS (
 
 limited AS (
     SELECT
-        worked.*,
-        worked.flops / peaks.tflop_per_s / 1e3 AS at_peak_ns,
-        if(worked.is_leaving_device, NULL, worked.bytes / limits.tb_per_s / 1e3) AS at_bandwidth_ns,
-        roofline_of(worked.kind, at_peak_ns, at_bandwidth_ns) AS roofline_ns
-    FROM worked_ops AS worked
+        work.*,
+        work.flops / peaks.tflop_per_s / 1e3 AS at_peak_ns,
+        if(work.is_leaving_device, NULL, work.bytes / limits.tb_per_s / 1e3) AS at_bandwidth_ns,
+        roofline_of(work.kind, at_peak_ns, at_bandwidth_ns) AS roofline_ns
+    FROM op_work AS work
     LEFT JOIN device_peaks AS peaks
         ON
-            worked.run_id = peaks.run_id
-            AND worked.device_id = peaks.device_id
-            AND worked.precision = peaks.precision
+            work.run_id = peaks.run_id
+            AND work.device_id = peaks.device_id
+            AND work.precision = peaks.precision
     LEFT JOIN device_limits AS limits
-        ON worked.run_id = limits.run_id AND worked.device_id = limits.device_id
+        ON work.run_id = limits.run_id AND work.device_id = limits.device_id
+    WHERE work.work_ns IS NOT NULL
 )
 
 SELECT

@@ -49,8 +49,8 @@ SELECT
     work.bytes / nullif(metrics.wall_ns, 0) / 1e3 AS tb_per_s,
     if(work.lacks_peak, NULL, 100 * work.product_ns / nullif(metrics.wall_ns, 0)) AS mfu_percent,
     100 * work.bytes / nullif(metrics.wall_ns, 0) / 1e3 / limits.tb_per_s AS bandwidth_percent,
-    100 * if(metrics.measure = 'host', least(work.flops_ns, metrics.busy_ns), work.flops_ns)
-    / nullif(if(metrics.measure = 'host', metrics.busy_ns, work.device_ns), 0) AS known_percent,
+    known_share(work.flops_ns, work.device_ns, metrics.busy_ns, metrics.measure = 'host')
+        AS known_percent,
     are_lower_bounds(known_percent) AS is_lower_bound,
     why_no_mfu(work.flops, work.lacks_peak, work.product_ns) AS unknown_reason
 FROM run_metrics AS metrics

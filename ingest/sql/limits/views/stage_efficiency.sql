@@ -1,5 +1,5 @@
--- How close the stages of a pipeline call come to the limits of their device. The call is that of
--- `stage_summary`.
+-- How close the stages of a pipeline come to the limits of their device, in its call of median wall
+-- time.
 -- One row: a row of `stage_summary`: a call, a stage of it, or a block class in a stage.
 --
 -- run_id, device_id, rank, device, pipeline
@@ -35,7 +35,7 @@ works AS (
         sum(work.flops / peaks.tflop_per_s / 1e3) FILTER (WHERE work.is_product) AS product_ns,
         lacks_peak(work.flops, work.is_product, peaks.tflop_per_s IS NOT NULL) AS lacks_peak
     FROM stage_calls AS calls
-    INNER JOIN stage_work AS work USING (run_id, source_id, call, device_id)
+    INNER JOIN step_work AS work USING (run_id, source_id, call, device_id)
     LEFT JOIN device_peaks AS peaks
         ON
             work.run_id = peaks.run_id
@@ -66,9 +66,8 @@ SELECT
     works.bytes / nullif(stages.wall_ns, 0) / 1e3 AS tb_per_s,
     if(works.lacks_peak, NULL, 100 * works.product_ns / nullif(stages.wall_ns, 0)) AS mfu_percent,
     100 * works.bytes / nullif(stages.wall_ns, 0) / 1e3 / limits.tb_per_s AS bandwidth_percent,
-    -- The operators of a host can overlap.
-    100 * if(stages.device IS NULL, least(works.flops_ns, stages.busy_ns), works.flops_ns)
-    / nullif(if(stages.device IS NULL, stages.busy_ns, works.device_ns), 0) AS known_percent,
+    known_share(works.flops_ns, works.device_ns, stages.busy_ns, stages.device IS NULL)
+        AS known_percent,
     are_lower_bounds(known_percent) AS is_lower_bound,
     why_no_mfu(works.flops, works.lacks_peak, works.product_ns) AS unknown_reason
 FROM stage_summary AS stages

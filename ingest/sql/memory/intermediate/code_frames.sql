@@ -1,4 +1,4 @@
--- Frames of memory snapshots, with the name of the file and the kind of code.
+-- Frames of all stacks, with the name of the file and the kind of code.
 -- One row: a frame.
 -- Materialised: its regular expressions are slow, and several relations read it.
 --

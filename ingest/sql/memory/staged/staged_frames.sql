@@ -1,5 +1,5 @@
--- Frames of all snapshots of the run. Each distinct frame is stored once, with the first file that
--- contains it.
+-- Frames of the snapshots and flight recorder dumps of the run. Each distinct frame is stored once,
+-- with the first file that contains it.
 -- One row: a frame.
 -- Paths: filename (without_place)
 CREATE TABLE staged_frames (

@@ -1,4 +1,5 @@
--- Frames of the stacks in memory snapshots. Each distinct frame is stored once.
+-- Frames of the stacks in memory snapshots and in dumps of the flight recorder. Each distinct frame
+-- is stored once.
 -- One row: a frame, which is a line of a function.
 --
 -- run_id

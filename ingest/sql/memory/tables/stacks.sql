@@ -1,4 +1,5 @@
--- Stacks in memory snapshots. Each distinct stack is stored once.
+-- Stacks in memory snapshots and in dumps of the flight recorder. Each distinct stack is stored
+-- once.
 -- One row: a stack.
 --
 -- run_id

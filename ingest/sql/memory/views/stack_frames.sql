@@ -1,4 +1,4 @@
--- The frames of each stack in memory snapshots.
+-- The frames of each stack in memory snapshots and in dumps of the flight recorder.
 -- One row: a frame at its position in a stack.
 --
 -- run_id

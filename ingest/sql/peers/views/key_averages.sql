@@ -1,7 +1,6 @@
 -- torch.profiler's `key_averages()` table for each step. Summed over all steps and the time outside
 -- steps, the rows of a name equal torch's row.
 -- One row: a name in a step of a rank, on the host or on a device.
--- Start here: What does torch's own table show?
 --
 -- run_id, rank
 -- step   innermost step that contains the start of the calls (`steps.step`); null outside steps

@@ -7,7 +7,7 @@
 -- path             absolute path; relative if paths are redacted
 -- kind             kineto, graph_capture (a trace that only explains graph launches of the run),
 --                  graph_annotations, megengine, execution_trace, memory_snapshot, memory_timeline,
---                  compile_log, run_json or other
+--                  flight_recorder, compile_log, run_json or other
 -- rank             rank of the process: from the file's content, or else from its name, or else
 --                  from its position; null if the file is not a profile
 -- cycle            number of the cycle of the profiler's schedule in which a trace was recorded,
@@ -17,7 +17,8 @@
 -- sha256           checksum of the file on disk; null if it was not read
 -- events           number of events in the file; of allocator actions in a memory snapshot or
 --                  timeline; of records in a compile log; of nodes in an execution trace; of
---                  operator times in a profile of MegEngine
+--                  operator times in a profile of MegEngine; of calls in a dump of the flight
+--                  recorder
 -- complete_events  number of events that are rows of `events`; null if the file is not a trace
 -- other_counts     number of events that are rows of `other_events`, by kind
 -- dropped_counts   number of pieces of the file that are neither in `events` nor in `other_events`,

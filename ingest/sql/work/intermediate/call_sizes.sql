@@ -9,21 +9,16 @@ extern AS (
         calls.region_id,
         nodes.inputs,
         try_cast(recorded.input_dims::JSON AS JSON[]) AS dims
-    FROM compiled_calls AS calls
-    INNER JOIN graphs
-        ON
-            calls.log_source_id = graphs.source_id
-            AND calls.compile_id = graphs.compile_id
-            AND calls.graph_index = graphs.graph_index
+    FROM compiled_graph_calls AS calls
     INNER JOIN staged_kernel_calls AS kernel
         ON
-            graphs.source_id = kernel.source_id
-            AND graphs.compiled_graph_id = kernel.compiled_graph_id
+            calls.source_id = kernel.source_id
+            AND calls.compiled_graph_id = kernel.compiled_graph_id
             AND calls.ordinal = kernel.ordinal
     INNER JOIN staged_nodes AS nodes
         ON
-            graphs.source_id = nodes.source_id
-            AND graphs.compiled_graph_id = nodes.compiled_graph_id
+            calls.source_id = nodes.source_id
+            AND calls.compiled_graph_id = nodes.compiled_graph_id
             AND nodes.stage = 'aten'
             AND list_contains(kernel.aten_nodes, nodes.node)
             AND dispatched(kernel.kernel) = dispatched(nodes.target)

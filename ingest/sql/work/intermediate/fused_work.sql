@@ -29,16 +29,11 @@ terms AS (
                 ))
             )
         END AS amount
-    FROM compiled_calls AS calls
-    INNER JOIN graphs
-        ON
-            calls.log_source_id = graphs.source_id
-            AND calls.compile_id = graphs.compile_id
-            AND calls.graph_index = graphs.graph_index
+    FROM compiled_graph_calls AS calls
     INNER JOIN fused_terms AS term
         ON
-            graphs.source_id = term.source_id
-            AND graphs.compiled_graph_id = term.compiled_graph_id
+            calls.source_id = term.source_id
+            AND calls.compiled_graph_id = term.compiled_graph_id
             AND calls.ordinal = term.ordinal
     LEFT JOIN call_sizes AS known ON calls.region_id = known.region_id
     WHERE calls.event_id IS NOT NULL

@@ -9,37 +9,38 @@
 -- Rounded times can make neighbours overlap a little, or an operator end after the one around it.
 -- So an operator is inside another one if more than half of its time is.
 WITH
+calls AS (
+    SELECT input_id, formula, unnest(event_ids) AS op_id FROM work_inputs
+    UNION ALL BY NAME
+    SELECT op.event_id AS op_id, formula_ops.formula
+    FROM complete AS op
+    INNER JOIN formula_ops ON op.name = formula_ops.name
+    WHERE op.category = 'cpu_op' AND formula_ops.formula = 'cpp'
+),
+
 worked AS (
     SELECT
         op.source_id,
         op.rank,
-        op.event_id AS op_id,
+        calls.op_id,
         op.lane,
         op.start_ns,
         op.end_ns,
         op.event_index,
         calls.formula,
         work.* EXCLUDE (input_id),
-        work.bytes_read IS NOT NULL AND work.bytes_written IS NOT NULL
-        OR work.bytes_at_most IS NOT NULL AS has_bytes
-    FROM (SELECT input_id, formula, unnest(event_ids) AS event_id FROM work_inputs) AS calls
-    INNER JOIN input_work AS work ON calls.input_id = work.input_id
-    INNER JOIN complete AS op ON calls.event_id = op.event_id
+        coalesce(
+            work.bytes_read IS NOT NULL AND work.bytes_written IS NOT NULL
+            OR work.bytes_at_most IS NOT NULL,
+            FALSE
+        ) AS has_bytes
+    FROM calls
+    INNER JOIN complete AS op ON calls.op_id = op.event_id
+    LEFT JOIN input_work AS work ON calls.input_id = work.input_id
     WHERE
-        coalesce(work.flops, work.bytes_read, work.bytes_written, work.bytes_at_most) IS NOT NULL
-    UNION ALL BY NAME
-    SELECT
-        op.source_id,
-        op.rank,
-        op.event_id AS op_id,
-        op.lane,
-        op.start_ns,
-        op.end_ns,
-        op.event_index,
-        formula_ops.formula
-    FROM complete AS op
-    INNER JOIN formula_ops ON op.name = formula_ops.name
-    WHERE op.category = 'cpu_op' AND formula_ops.formula = 'cpp'
+        calls.input_id IS NULL
+        OR coalesce(work.flops, work.bytes_read, work.bytes_written, work.bytes_at_most)
+        IS NOT NULL
 ),
 
 followed AS (

@@ -1,9 +1,10 @@
--- Work of operators: floating-point operations, and bytes that have to be read and written. Work
--- belongs to the outermost operator whose formula yields a number, so sums count it once. An
--- operator that only knows that it has no operations gives way to operators inside whose bytes are
--- known. The work of MegEngine's operators is what its profiler recorded.
+-- Work of operators: floating-point operations, bytes that have to be read and written, and the
+-- time that these take. Work belongs to the outermost operator whose formula yields a number, so
+-- sums count it once. An operator that only knows that it has no operations gives way to operators
+-- inside whose bytes are known. The work of MegEngine's operators is what its profiler recorded.
 -- One row: a call of an operator with a formula (`work_formulas`) that yields a number, or an
 -- operator with a footprint in a profile of MegEngine.
+-- Materialised: a relation reads it, and its file is written from it.
 --
 -- run_id, source_id, rank
 -- op_id          the operator (`ops.event_id`); null if a profile of MegEngine has no time of the
@@ -11,8 +12,8 @@
 -- formula        the formula, as in `work_formulas`; `megengine` for figures of MegEngine
 -- kind           kind of work, as in `work_formulas`; `other` for other types of MegEngine's
 --                operators
--- dtype          type in which the operator computes, as torch names it: `bfloat16`. Of MegEngine,
---                the type of the first input with a known type
+-- dtype          compute type, as torch names it: `bfloat16`. Of MegEngine, the first known type of
+--                an input
 -- flops          floating-point operations; a multiplication and an addition are two
 -- bytes_read     bytes of its inputs, each once; of a gather, of the rows that it wants. Null for
 --                MegEngine, which records the sum
@@ -24,66 +25,68 @@
 --                `assumes` of `work_formulas`), inputs (a shape, type or value is missing, symbolic
 --                or too large) or not_recorded (MegEngine counted none, or no natural number)
 -- bytes_reason   why the bytes read or written are unknown, in the same words
+-- device_id      device with the longest of its kernels; in a run without a device, its host
+--                (`devices.device_id`). Null if it launched none, as all columns of its time
+-- device
+-- step           step of most of its time (`steps.step`)
+-- is_measured    whether it counts in the measured steps
+-- is_median
+-- precision      the peak that limits it, as in `device_peaks`; null if no peak is known for its
+--                type
+-- is_leaving_device  whether it copies from or to another device or the host
+-- kernels        number of kernels, copies and memsets that it launched, without communication;
+--                null on a host
+-- kernel         name of the longest of them
+-- kernel_id      the longest of them (`kernels.event_id`)
+-- work_ns        sum of their durations; on a host, duration of the operator, ns
+-- launch_call_ns  time of the calls that launched them, ns
 -- module_id      innermost nn.Module around it (`module_tree.module_id`); null outside modules
--- pipeline_call  the pipeline call in which it began (`stages.call`); null outside of calls
--- stage          stage of the call: `encode`, `denoise`, `decode` or `other`; null outside of calls
+-- pipeline_call  pipeline call around its start (`stages.call`); null outside pipeline calls
+-- stage          stage of the call: `encode`, `denoise`, `decode` or `other`; null outside pipeline
+--                calls
 -- block_class    class name of the denoiser's block; null outside blocks
-WITH
-known AS (
+WITH timed AS (
     SELECT
-        work.source_id,
-        work.rank,
-        work.op_id,
-        if(work.flops IS NULL AND fused.is_product, 'fused_product', work.formula) AS formula,
-        coalesce(work.dtype, fused.dtype) AS dtype,
-        coalesce(work.flops, fused.flops) AS flops,
-        coalesce(work.bytes_read, fused.bytes_read) AS bytes_read,
-        coalesce(work.bytes_written, fused.bytes_written) AS bytes_written,
-        CASE
-            WHEN fused.bytes_read IS NULL OR fused.bytes_written IS NULL
-                THEN coalesce(fused.bytes_at_most, work.bytes_at_most)
-        END AS bytes_at_most,
-        fused.flops_reason
-    FROM op_work_spans AS work
-    LEFT JOIN fused_work AS fused ON work.op_id = fused.op_id
+        op_id,
+        device_id,
+        any_value(device) AS device,
+        any_value(step) FILTER (WHERE has_work) AS step,
+        bool_or(is_measured) AS is_measured,
+        any_value(precision) AS precision,
+        bool_or(is_leaving_device) AS is_leaving_device,
+        sum(kernels)::BIGINT AS kernels,
+        any_value(kernel_id) FILTER (WHERE has_work) AS kernel_id,
+        sum(work_ns)::BIGINT AS work_ns,
+        sum(launch_call_ns)::BIGINT AS launch_call_ns
+    FROM timed_work
+    WHERE kind IS NOT NULL
+    GROUP BY op_id, device_id
+    HAVING bool_or(has_work)
 )
 
 SELECT
-    known.source_id,
-    known.rank,
-    known.op_id,
-    known.formula,
-    formulas.kind,
-    known.dtype,
-    known.flops,
-    known.bytes_read,
-    known.bytes_written,
-    known.bytes_at_most,
-    coalesce(
-        try_cast(known.bytes_read::HUGEINT + known.bytes_written AS BIGINT), known.bytes_at_most
-    ) AS bytes,
-    CASE
-        WHEN known.flops IS NULL
-            THEN coalesce(known.flops_reason, if(formulas.flops IS NULL, 'formula', 'inputs'))
-    END AS flops_reason,
-    CASE
-        WHEN known.bytes_read IS NULL OR known.bytes_written IS NULL
-            THEN if(
-                formulas.bytes_read IS NULL OR formulas.bytes_written IS NULL, 'formula', 'inputs'
-            )
-    END AS bytes_reason,
+    work.*,
+    timed.device_id,
+    timed.device,
+    timed.step,
+    timed.is_measured,
+    timed.is_measured
+    AND is_median_step(measured.steps_from, measured.median_step, timed.step) AS is_median,
+    timed.precision,
+    timed.is_leaving_device,
+    timed.kernels,
+    longest.name AS kernel,
+    timed.kernel_id,
+    timed.work_ns,
+    timed.launch_call_ns,
     nullif(host_nest.module_id, 0) AS module_id,
     around.call AS pipeline_call,
     around.stage,
     around.block_class
-FROM known
-INNER JOIN formulas ON known.formula = formulas.formula
-LEFT JOIN host_nest ON known.op_id = host_nest.event_id
-LEFT JOIN stage_members AS around ON known.op_id = around.event_id AND around.kind = 'work'
-WHERE
-    coalesce(
-        known.flops, known.bytes_read, known.bytes_written, known.bytes_at_most
-    ) IS NOT NULL
-UNION ALL BY NAME
-SELECT * EXCLUDE (kernel_ids)
-FROM megengine_work;
+FROM known_work AS work
+LEFT JOIN timed ON work.op_id = timed.op_id
+LEFT JOIN kernels AS longest ON timed.kernel_id = longest.event_id
+LEFT JOIN measured_windows AS measured
+    ON work.source_id = measured.source_id AND timed.device_id = measured.device_id
+LEFT JOIN host_nest ON work.op_id = host_nest.event_id
+LEFT JOIN stage_members AS around ON work.op_id = around.event_id AND around.kind = 'work';

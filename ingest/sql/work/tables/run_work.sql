@@ -32,5 +32,6 @@ SEMI JOIN step_metrics AS metrics
         AND work.device_id = metrics.device_id
         AND work.step IS NOT DISTINCT FROM metrics.step
         AND metrics.is_median
+WHERE work.is_measured
 GROUP BY ALL
 ORDER BY ALL;

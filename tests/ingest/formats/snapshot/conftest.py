@@ -8,7 +8,7 @@ import pytest
 
 from ingest.errors import ProfileError
 from ingest.formats.snapshot.reader import MemorySnapshot
-from ingest.formats.snapshot.stacks import Stacks
+from ingest.formats.stacks import Stacks
 
 Read = Callable[[bytes], int]
 Case = tuple[str, bytes]  # a pattern for the error, and a content

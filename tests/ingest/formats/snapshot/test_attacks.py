@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ingest.errors import IngestError, ProfileError
-from ingest.formats.snapshot.pickle import bulk_reader
+from ingest.formats.snapshot import bulk_reader
 from ingest.formats.snapshot.reader import MemorySnapshot
-from ingest.formats.snapshot.stacks import Stacks
+from ingest.formats.stacks import Stacks
 from tests.builders.pickles import events, text
 from tests.builders.snapshots import block, event, frame, many, segment
 from tests.helpers.samples import SNAPSHOTS

@@ -6,9 +6,8 @@ import pickle
 import pytest
 
 from ingest.errors import ProfileError
-from ingest.formats import io
-from ingest.formats.snapshot import records, stacks
-from ingest.formats.snapshot.pickle import values
+from ingest.formats import io, records, stacks
+from ingest.formats.pickle import values
 from tests.builders.pickles import events, text
 from tests.builders.snapshots import block, event, frame, segment
 from tests.ingest.formats.snapshot.conftest import Read

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import ingest.formats.snapshot.reader as snapshot_module
-from ingest.formats.snapshot.pickle.bulk_reader import BulkEventReader
-from ingest.formats.snapshot.pickle.handover import Run
+from ingest.formats.pickle.handover import Run
+from ingest.formats.snapshot.bulk_reader import BulkEventReader
 from ingest.formats.snapshot.reader import MemorySnapshot
 from ingest.formats.snapshot.schemas import EVENT_SCHEMA
-from ingest.formats.snapshot.stacks import Stacks
+from ingest.formats.stacks import Stacks
 from tests.builders.snapshots import Row, block, event, frame, many, odd, segment
 from tests.helpers.samples import SNAPSHOTS
 

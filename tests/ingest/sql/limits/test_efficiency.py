@@ -6,7 +6,7 @@ import pytest
 
 from ingest import AddOptions
 from ingest.reports import efficiency
-from tests.builders.events import Event
+from tests.builders.events import Event, op
 from tests.builders.relations import Relations, Run, built
 from tests.builders.work import BFLOAT16, TAGS, call
 
@@ -33,6 +33,25 @@ CALLS = {
         [BFLOAT16] * 2,
         90,
         kernel="Memcpy HtoD (Pageable -> Device)",
+        category="gpu_memcpy",
+    ),
+    # A copy between devices is as fast as their link. One inside a device reads and writes memory.
+    "between devices": call(
+        "aten::copy_",
+        1400,
+        [[1000, 1000]] * 2,
+        [BFLOAT16] * 2,
+        40,
+        kernel="Memcpy PtoP (Device -> Device)",
+        category="gpu_memcpy",
+    ),
+    "inside a device": call(
+        "aten::copy_",
+        1450,
+        [[1000, 1000]] * 2,
+        [BFLOAT16] * 2,
+        5,
+        kernel="Memcpy DtoD (Device -> Device)",
         category="gpu_memcpy",
     ),
     "unknown bytes": call("aten::cat", 1500, [[[2, 3]], []], ["TensorList", "Scalar"], 5),
@@ -67,6 +86,8 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
     "memory": ("float32", 100, 6_000, "memory", 2_000, 500, None),
     "launch": ("float32", 0.01, 0.6, "launch", 1_999, 1_999, None),
     "from the host": ("float32", 0, None, None, None, None, None),
+    "between devices": ("float32", 0, None, None, None, None, None),
+    "inside a device": ("float32", 0, 4_000, "memory", 1_000, 0, None),
     "unknown bytes": ("float32", 0, None, None, None, None, None),
     "an unknown type": (None, None, None, None, None, None, None),
 }
@@ -216,10 +237,27 @@ def test_calls_without_a_roofline_do_not_change_what_bounds_the_others() -> None
     assert (bound, intensity) == ("compute", pytest.approx(FLOPS / BYTES))
 
 
-def test_a_type_that_hardly_counts_may_lack_a_peak() -> None:
-    events = [*CALLS["compute"], *call("aten::mm", 300, [[2, 2], [2, 2]], ["c10::Half"] * 2, 2)]
-    found = of_one(events)
-    ((mfu, reason),) = found.sql(
-        "SELECT mfu_percent > 0, unknown_reason FROM run_efficiency"
-    ).fetchall()
-    assert (mfu, reason) == (True, None)
+# Of 1000 rows, 10 are 1 % of the operations. No peak is known for float16.
+@pytest.mark.parametrize(
+    ("rows", "at_peak_ns", "reason"), [(10, 19_800, None), (11, None, "no_peak")]
+)
+def test_a_type_that_hardly_counts_may_lack_a_peak(
+    rows: int, at_peak_ns: int | None, reason: str | None
+) -> None:
+    shapes = [[1000 - rows, 1000], [1000, 1000]], [[rows, 1000], [1000, 1000]]
+    events = [
+        *call("aten::mm", 100, shapes[0], [BFLOAT16] * 2, 25),
+        *call("aten::mm", 300, shapes[1], ["c10::Half"] * 2, 2),
+    ]
+    found = of_one(events).sql(
+        "SELECT flops, mfu_percent * wall_ns / 100, unknown_reason FROM run_efficiency"
+    )
+    assert found.fetchall() == [(FLOPS, at_peak_ns and pytest.approx(at_peak_ns), reason)]
+
+
+def test_all_work_of_a_host_is_known_if_its_operators_overlap() -> None:
+    """Two threads compute for 100 µs each, and for 50 µs at the same time."""
+    shapes = {"Input Dims": SQUARE, "Input type": [BFLOAT16] * 2}
+    events = [op("aten::mm", 100 + 50 * n, 100, tid=n, args=shapes) for n in range(2)]
+    found = of_one(events).sql("SELECT flops, known_percent, is_lower_bound FROM run_efficiency")
+    assert found.fetchall() == [(2 * FLOPS, 100, False)]

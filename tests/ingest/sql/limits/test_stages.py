@@ -85,13 +85,13 @@ def test_efficiency_can_be_restricted_to_a_stage(
 
 
 def test_the_work_of_stages_is_that_of_their_operators(relations: Relations) -> None:
-    """Sums of `stage_work`, which the stages have, and of `op_efficiency` by stage agree."""
+    """Sums of `step_work`, which the stages have, and of `op_efficiency` by stage agree."""
     (by_op, by_stage) = (
         relations.sql(
             f"SELECT stage, block_class, sum(flops), sum(bytes), sum({ns}) FROM {relation} "
             "WHERE flops IS NOT NULL GROUP BY ALL ORDER BY ALL"
         ).fetchall()
-        for relation, ns in (("op_efficiency", "work_ns"), ("stage_work", "flops_ns"))
+        for relation, ns in (("op_efficiency", "work_ns"), ("step_work", "flops_ns"))
     )
     assert by_op == by_stage
 
@@ -116,6 +116,16 @@ def test_a_host_has_the_work_of_its_operators_in_each_stage() -> None:
             ("other", None, None, None),
         ]
     ]
+
+
+def test_all_work_of_a_stage_is_known_if_operators_of_its_host_overlap() -> None:
+    """Two threads compute for 100 µs each, and for 50 µs at the same time."""
+    shapes = {"Input Dims": SQUARE, "Input type": [BFLOAT16] * 2}
+    events = [op("aten::mm", 20 + 50 * n, 100, tid=1 + n, args=shapes) for n in range(2)]
+    found = of([*MARKS, *events]).sql(
+        "SELECT flops, known_percent, is_lower_bound FROM stage_efficiency WHERE stage = 'encode'"
+    )
+    assert found.fetchall() == [(2 * FLOPS, 100, False)]
 
 
 def test_communication_is_neither_known_nor_unknown_work() -> None:

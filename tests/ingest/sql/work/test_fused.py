@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import ingest
 from tests.builders.compile_logs import artifact, of, span, trace
 from tests.builders.events import Event
@@ -126,12 +128,16 @@ KERNELS = {
 }
 
 
-def log(kernels: Mapping[str, Sequence[str]] = KERNELS, code: str = CODE) -> str:
+def log(
+    kernels: Mapping[str, Sequence[str]] = KERNELS,
+    code: str = CODE,
+    nodes: Mapping[str, tuple[str, str]] = NODES,
+) -> str:
     """Return the log of the graph, with the nodes of each kernel."""
     graph = [f"    def forward(self, {INPUTS}):"]
     graph += [
         f'        {name}: "{shape}[1, 1]cpu" = torch.ops.{expression};  arg9_1 = None'
-        for name, (shape, expression) in NODES.items()
+        for name, (shape, expression) in nodes.items()
     ]
     mappings = json.dumps({"cppCodeToPost": kernels, "postToPre": {}, "version": 2.0})
     return (
@@ -158,13 +164,15 @@ def call(*names: str, rows: int, at_us: float = 0) -> list[Event]:
 NAMES = ("aten::mm", "triton_red_fused_mm_0", "graph_0_cpp_fused_sub_1", "graph_0_cpp_fused_exp_2")
 
 
-def work(text: str, *calls: list[Event]) -> list[Any]:
-    """Return name, formula, flops, bytes read, written and at most, and the reason of each call."""
+COLUMNS = "formula, flops, bytes_read, bytes_written, bytes_at_most, flops_reason"
+
+
+def work(text: str, *calls: list[Event], columns: str = COLUMNS) -> list[Any]:
+    """Return the name and these columns of `op_work` of each call."""
     events = [event for each in calls for event in each]
     files = {"compile.log": text, "trace.json": trace(*events)}
-    found = built(Run(files)).sql("""
-        SELECT regexp_replace(ops.name, '^graph_0_', ''), formula, flops, bytes_read, bytes_written,
-            bytes_at_most, flops_reason
+    found = built(Run(files)).sql(f"""
+        SELECT regexp_replace(ops.name, '^graph_0_', ''), {columns}
         FROM op_work INNER JOIN ops ON op_id = event_id
         ORDER BY ops.start_ns
     """)
@@ -209,6 +217,42 @@ def test_the_work_is_unknown_without_a_formula_a_size_or_the_nodes_of_a_call() -
         ("aten::mm", "mm", 192, 112, 96, None, None),
         ("triton_red_fused_mm_0", "triton", 48, None, None, 108, None),
         ("cpp_fused_sub_1", "fused_product", 192, None, None, None, None),
+    ]
+
+
+def test_a_size_is_unknown_if_arguments_contradict_each_other() -> None:
+    """By one argument of `mm`, `s0` is the number of rows, and by the other one it is 8."""
+    text = log().replace("bf16[4, 8]", "bf16[4, s0]")
+    found = work(text, call(*NAMES, rows=3), call(*NAMES, rows=8, at_us=200))
+    assert [row for row in found if row[0] == "triton_red_fused_mm_0"] == [
+        ("triton_red_fused_mm_0", "triton", None, None, None, 4 * (24 + 3), "inputs"),
+        ("triton_red_fused_mm_0", "triton", 16 * 8, 32 * 8, 36 * 8, None, None),
+    ]
+
+
+# Two nodes of a kernel, and the type of its peak if `s0` is 3 and if it is 30.
+COS = "aten.cos.default(sub)"
+PRODUCT = "aten.mm.default(sub, arg3_1)"  # 16 operations for each element of its result
+TYPES = {
+    "the first one is larger": (("f64[s0, 8]", COS), ("f32[s0, 2]", COS), "float64", "float64"),
+    "the second one is larger": (("f64[s0, 2]", COS), ("f32[s0, 8]", COS), "float32", "float32"),
+    "the call decides": (("f64[20]", COS), ("f32[s0, 2]", COS), "float64", "float32"),
+    "products": (("bf16[s0, 2]", PRODUCT), ("f32[s0, 8]", PRODUCT), "float32", "float32"),
+    "other products": (("bf16[s0, 8]", PRODUCT), ("f32[s0, 2]", PRODUCT), "bfloat16", "bfloat16"),
+}
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_the_type_of_the_largest_result_decides_the_peak(case: str) -> None:
+    first, second, *types = TYPES[case]
+    text = log(
+        KERNELS | {"cpp_fused_exp_2:4": ["first", "second"]},
+        nodes=NODES | {"first": first, "second": second},
+    )
+    calls = call(*NAMES, rows=3), call(*NAMES, rows=30, at_us=200)
+    found = work(text, *calls, columns="dtype, precision")
+    assert [row[1:] for row in found if row[0] == "cpp_fused_exp_2"] == [
+        (each, each) for each in types
     ]
 
 

@@ -1,0 +1,5 @@
+"""Page Ranks."""
+
+from dashboard.ranks.page import page
+
+__all__ = ["page"]

@@ -1,0 +1,42 @@
+-- Clocks of the ranks: how far each is ahead of the clock of the lowest rank, computed from the
+-- ends of matched collectives. The ranks of a host share a clock. Corrected times are recorded
+-- times minus `clock_offset`.
+-- One row: a rank.
+-- Materialised: several relations read it.
+--
+-- run_id, rank
+-- host_name           host of the rank; null if not recorded, then the rank has its own clock
+-- is_reference        whether the offsets are those to this rank's clock
+-- collectives         number of collectives that set the clock; null for the reference
+-- middle_ns           Unix time of their middle, ns; null for the reference
+-- offset_ns           how far the clock is ahead at that time, ns; null if no collective shows it
+-- drift_ppm           by how much the clock is faster, 10⁻⁶; null if it is not significant
+-- deviation_ns        standard deviation of the differences of ends from the offset, estimated from
+--                     their median absolute deviation, ns
+-- uncertainty_ns      uncertainty of the offset at that time, ns: three standard errors; null if
+--                     fewer than three collectives set the clock
+-- uncertainty_ppm     by how much the uncertainty grows with the distance from that time, 10⁻⁶
+WITH ranks AS (
+    SELECT
+        rank,
+        max(host_name) AS host_name,
+        coalesce(max(host_name), concat('rank ', rank)) AS clock
+    FROM staged_sources
+    WHERE rank IS NOT NULL
+    GROUP BY rank
+)
+
+SELECT
+    ranks.rank,
+    ranks.host_name,
+    ranks.clock = first_value(ranks.clock) OVER (ORDER BY ranks.rank) AS is_reference,
+    lines.collectives,
+    lines.zero_ns + round(lines.middle_ns)::BIGINT AS middle_ns,
+    if(is_reference, 0, round(lines.offset_ns))::BIGINT AS offset_ns,
+    nullif(lines.slope, 0) * 1e6 AS drift_ppm,
+    if(is_reference, NULL, ceil(lines.deviation_ns))::BIGINT AS deviation_ns,
+    if(is_reference, 0, ceil(lines.uncertainty_ns))::BIGINT AS uncertainty_ns,
+    if(is_reference, 0, lines.uncertainty_slope * 1e6) AS uncertainty_ppm
+FROM ranks
+LEFT JOIN clock_lines AS lines ON ranks.clock = lines.clock
+ORDER BY ranks.rank;

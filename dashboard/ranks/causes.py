@@ -10,7 +10,7 @@ from dashboard.widgets.view import View
 from ingest.server import reports
 
 LEAST_PERCENT = 1  # of the straggler's cost
-MAX_ROWS = 30
+MAX_ROWS = 10  # of a level
 HELP = (
     "Time in a step of the straggler and the median of the other ranks. The rows of a level (part "
     "of the step, operator, kernel) add up; levels show the same time in different ways. More "
@@ -25,7 +25,7 @@ def show(view: View, found: Answer) -> None:
         return
     section = reports.rank_views.causes(str(view.run))
     frame = data.rows(section.query)
-    shown = frame[frame["cost_percent"] >= LEAST_PERCENT].head(MAX_ROWS)
+    shown = frame[frame["cost_percent"] >= LEAST_PERCENT].groupby("level").head(MAX_ROWS)
     menu.heading(section.title, {"causes": section.query}, "causes", HELP, files=view.files)
     if shown.empty:
         st.caption("Nothing that was recorded takes it longer than the other ranks.")
@@ -39,8 +39,8 @@ def show(view: View, found: Answer) -> None:
     )
     if len(shown) < len(frame):
         st.caption(
-            f"{len(shown):,} of {len(frame):,} rows: those with at least {LEAST_PERCENT} % of the "
-            "cost. The menu has all of them."
+            f"{len(shown):,} of {len(frame):,} rows: at most {MAX_ROWS} of a level, with at least "
+            f"{LEAST_PERCENT} % of the cost. The menu has all of them."
         )
 
 

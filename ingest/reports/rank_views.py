@@ -82,7 +82,8 @@ def ranks(where: Mapping[str, Value]) -> Section:
         "100 * sum(last_collectives) / nullif(sum(collectives), 0) AS last_percent,\n"
         f"{means},\n"
         "max(peak_bytes) AS peak_bytes, count(*) AS steps,\n"
-        "coalesce(arg_max(step, lateness_ns), min(step)) AS latest_step",
+        "coalesce(arg_max(step, (lateness_ns, -step)) FILTER (WHERE lateness_ns IS NOT NULL), "
+        "min(step)) AS latest_step",
         "rank_summary",
         where,
         group_by="run_id, rank, device_id",
@@ -128,7 +129,7 @@ def lateness_of_steps(where: Mapping[str, Value], straggler: int | None, width: 
     late = "NULL" if straggler is None else f"max(lateness_ns) FILTER (WHERE rank = {straggler})"
     return select(
         f"{first}, median(lateness_ns)::BIGINT AS median_ns, "
-        f"max(lateness_ns) AS largest_ns, arg_max(rank, lateness_ns) AS latest_rank, "
+        f"max(lateness_ns) AS largest_ns, arg_max(rank, (lateness_ns, -rank)) AS latest_rank, "
         f"{late} AS straggler_ns",
         "rank_summary",
         {**where, "lateness_ns IS NOT NULL": True, "step >=": 0},

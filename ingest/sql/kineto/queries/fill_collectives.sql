@@ -31,10 +31,8 @@ grouped AS (
         event_id,
         a,
         a."Collective name" AS collective,
-        a."Group size" AS group_size,
-        try_cast(a."Process Group Ranks" AS INTEGER[]) AS listed,
-        a."Global rank start" AS first_rank,
-        a."Global rank stride" AS stride
+        within(a."Group size", 1, 1_000_000) AS group_size,
+        try_cast(a."Process Group Ranks" AS INTEGER[]) AS listed
     FROM recorded
 )
 
@@ -45,22 +43,17 @@ SELECT
     a."Process Group Name" AS group_name,
     a."Process Group Description" AS group_description,
     group_size,
-    -- Long lists are cut.
-    CASE
-        WHEN len(listed) = group_size THEN list_sort(listed)
-        WHEN stride > 0 AND group_size BETWEEN 1 AND 1_000_000
-            THEN list_transform(
-                range(group_size), LAMBDA place: try_cast(first_rank + place * stride AS INTEGER)
-            )
-    END AS group_ranks,
+    CASE WHEN len(listed) = group_size THEN list_sort(listed) END AS group_ranks,
+    within(a."Global rank start", 0, 999_999) AS first_rank,
+    within(a."Global rank stride", 1, 999_999) AS rank_stride,
     a.seq,
     nullif(a.dtype, '') AS dtype,
-    a."In msg nelems" AS in_elements,
-    a."Out msg nelems" AS out_elements,
+    within(a."In msg nelems", 0, 281_474_976_710_656) AS in_elements,
+    within(a."Out msg nelems", 0, 281_474_976_710_656) AS out_elements,
     try_cast(a."In split size" AS BIGINT[]) AS in_splits,
     try_cast(a."Out split size" AS BIGINT[]) AS out_splits,
-    a.rank AS root_rank,
-    a."Src Rank" AS source_rank,
-    a."Dst Rank" AS target_rank
+    within(a.rank, 0, 999_999) AS root_rank,
+    within(a."Src Rank", 0, 999_999) AS source_rank,
+    within(a."Dst Rank", 0, 999_999) AS target_rank
 FROM grouped
 WHERE collective IS NOT NULL;

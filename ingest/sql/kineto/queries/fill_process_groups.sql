@@ -15,7 +15,7 @@ SELECT
     config.pg_name AS name,
     config.pg_desc AS description,
     config.backend_config AS backend,
-    config.pg_size AS group_size,
+    within(config.pg_size, 1, 1_000_000) AS group_size,
     CASE WHEN len(config.ranks) = config.pg_size THEN list_sort(config.ranks) END AS ranks
 FROM listed
 WHERE config.pg_name IS NOT NULL;

@@ -22,16 +22,16 @@ CREATE MACRO resident_blocks(capability, threads, registers, shared_bytes) AS li
     LAMBDA limits: CASE
         -- `least` skips nulls.
         WHEN
-            limits IS NOT NULL
-            AND threads IS NOT NULL
-            AND registers IS NOT NULL
-            AND shared_bytes IS NOT NULL
+            threads > 0
+            AND registers BETWEEN 1 AND 255
+            AND shared_bytes BETWEEN 0 AND limits[3] * 1024
             THEN nullif(least(
                 limits[1],
-                limits[2] // nullif(32 * ceil(threads / 32), 0),
+                limits[2] // (32 * ceil(threads / 32)),
                 -- A warp gets registers in units of 256.
-                65536 // nullif(ceil(registers * 32 / 256) * 256 * ceil(threads / 32), 0),
-                limits[3] * 1024 // nullif(shared_bytes + if(capability LIKE '7.%', 0, 1024), 0)
+                65536 // (ceil(registers * 32 / 256) * 256 * ceil(threads / 32)),
+                limits[3] * 1024
+                // nullif(shared_bytes + if(capability LIKE '7.%', 0, 1024), 0)
             ), 0)
     END
 )[1];

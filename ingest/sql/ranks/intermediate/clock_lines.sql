@@ -1,13 +1,14 @@
--- How far each clock is ahead of the reference clock, which is that of the lowest rank.
+-- How far each clock is ahead of the reference clock: that of the lowest rank with a matched
+-- collective on several clocks.
 -- One row: a clock that collectives connect with the reference clock, as in `clock_pairs`.
 -- Materialised: it is joined, and DuckDB then knows its size.
 --
 -- Clocks without a common collective are connected through others, by as few as possible.
 WITH RECURSIVE
 ranked AS (
-    SELECT arg_min(coalesce(host_name, concat('rank ', rank)), rank) AS clock
-    FROM staged_sources
-    WHERE rank IS NOT NULL
+    SELECT arg_min(clock, rank) AS clock
+    FROM clocks
+    WHERE clock IN (SELECT unnest([from_clock, to_clock]) FROM clock_pairs)
 ),
 
 edges AS (
@@ -42,7 +43,7 @@ hops AS (
     SELECT edges.to_clock AS clock, hops.hop + 1 AS hop
     FROM hops
     INNER JOIN edges ON hops.clock = edges.from_clock
-    WHERE hops.hop < 8
+    WHERE hops.hop < 100
 ),
 
 levels AS (SELECT clock, min(hop) AS hop FROM hops GROUP BY clock),

@@ -35,7 +35,10 @@ differences AS (
         other.clock AS to_clock,
         first.end_ns AS at_ns,
         other.end_ns - first.end_ns AS difference_ns,
-        ntile(3) OVER (PARTITION BY first.clock, other.clock ORDER BY first.end_ns) AS third
+        ntile(3) OVER (
+            PARTITION BY first.clock, other.clock
+            ORDER BY first.end_ns, process_group_id, cycle, ordinal
+        ) AS third
     FROM firsts
     INNER JOIN ends AS first USING (process_group_id, cycle, clock)
     INNER JOIN ends AS other USING (process_group_id, cycle, ordinal)
@@ -119,7 +122,11 @@ SELECT
     middle_ns,
     offset_ns,
     if(
-        NOT are_few AND abs(slope) > 3 * deviation_ns / sqrt(nullif(squares, 0)), slope, 0
+        NOT are_few
+        -- No clock drifts by 0.1 %.
+        AND abs(slope) BETWEEN 3 * deviation_ns / sqrt(nullif(squares, 0)) AND 1e-3,
+        slope,
+        0
     ) AS slope,
     deviation_ns,
     -- Fewer than three collectives do not show how much they vary, and few show too little.

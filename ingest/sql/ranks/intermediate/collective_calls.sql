@@ -36,13 +36,18 @@ launched AS (
 calls AS (
     SELECT
         * EXCLUDE (name, own, host),
-        collective_kind(coalesce(own.collective, host.collective, name)) AS kind,
+        coalesce(
+            collective_kind(own.collective),
+            collective_kind(host.collective),
+            collective_kind(name)
+        ) AS kind,
         coalesce(own.group_name, host.group_name) AS group_name,
         coalesce(own.seq, host.seq) AS seq,
         scalar_dtype(coalesce(own.dtype, host.dtype)) AS dtype,
         coalesce(own.in_elements, host.in_elements) AS in_elements,
         coalesce(own.out_elements, host.out_elements) AS out_elements,
-        len(coalesce(own.in_splits, host.in_splits)) > 0 AS has_splits,
+        len(coalesce(own.in_splits, host.in_splits, []))
+        + len(coalesce(own.out_splits, host.out_splits, [])) > 0 AS has_splits,
         coalesce(own.root_rank, host.root_rank) AS root_rank,
         coalesce(own.source_rank, host.source_rank) AS source_rank,
         coalesce(own.target_rank, host.target_rank) AS target_rank

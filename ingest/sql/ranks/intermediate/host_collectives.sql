@@ -34,11 +34,13 @@ SELECT
     try_cast(calls.input_dims AS DOUBLE[][]) AS input_sizes,
     try_cast(calls.input_types AS VARCHAR[]) AS input_types,
     CASE paired.kind
-        WHEN 'broadcast' THEN try_cast(paired.arguments[3] AS INTEGER)
-        WHEN 'reduce' THEN try_cast(paired.arguments[4] AS INTEGER)
+        WHEN 'broadcast' THEN within(try_cast(paired.arguments[3] AS INTEGER), 0, 999_999)
+        WHEN 'reduce' THEN within(try_cast(paired.arguments[4] AS INTEGER), 0, 999_999)
     END AS root_rank,
     CASE
-        WHEN paired.kind IN ('send', 'recv') THEN try_cast(paired.arguments[3] AS INTEGER)
+        WHEN
+            paired.kind IN ('send', 'recv')
+            THEN within(try_cast(paired.arguments[3] AS INTEGER), 0, 999_999)
     END AS peer
 FROM paired
 LEFT JOIN staged_calls AS calls ON paired.event_id = calls.event_id

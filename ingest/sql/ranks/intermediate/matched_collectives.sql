@@ -4,8 +4,9 @@
 WITH
 numbered AS (
     SELECT
-        calls.*,
-        coalesce(sources.host_name, concat('rank ', calls.rank)) AS clock,
+        calls.* EXCLUDE (has_splits),
+        bool_or(calls.has_splits) OVER same_call AS has_splits,
+        clocks.clock,
         ordinals.ordinal,
         ordinals.is_ambiguous,
         if(
@@ -17,7 +18,7 @@ numbered AS (
             OR min(calls.dtype) OVER same_call <> max(calls.dtype) OVER same_call
         ) AS differs
     FROM collective_calls AS calls
-    LEFT JOIN staged_sources AS sources ON calls.source_id = sources.source_id
+    LEFT JOIN clocks ON calls.rank = clocks.rank
     LEFT JOIN collective_ordinals AS ordinals ON calls.collective_id = ordinals.collective_id
     WINDOW
         same_call AS (

@@ -4,7 +4,7 @@ CREATE MACRO collective_kind(name) AS CASE regexp_extract(
     replace(lower(name), '_', ''),
     concat(
         'allreduce|crossdevicereduce|allgather|alltoall|reducescatter|broadcast|barrier|sendrecv|',
-        'scatter|gather|reduce|send|recv'
+        'scatter|gather|reduce|send|recv|receive'
     )
 )
     WHEN 'allreduce' THEN 'all_reduce'
@@ -20,4 +20,5 @@ CREATE MACRO collective_kind(name) AS CASE regexp_extract(
     WHEN 'reduce' THEN 'reduce'
     WHEN 'send' THEN 'send'
     WHEN 'recv' THEN 'recv'
+    WHEN 'receive' THEN 'recv'
 END;

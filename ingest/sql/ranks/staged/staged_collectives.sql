@@ -7,7 +7,9 @@ CREATE TABLE staged_collectives (
     group_name VARCHAR,
     group_description VARCHAR,
     group_size BIGINT,
-    group_ranks INTEGER[],  -- null if the list is cut
+    group_ranks INTEGER[],  -- null if the list is cut; then the next two may describe it
+    first_rank INTEGER,
+    rank_stride INTEGER,
     seq BIGINT,  -- number of the collective in its group; of point-to-point calls, of the rank
     dtype VARCHAR,
     in_elements BIGINT,

@@ -3,7 +3,7 @@
 -- One row: a rank's part of a call: a kernel, or on the host the call's work.
 --
 -- The calls of a process group are matched by their recorded numbers, or else by their order.
--- Corrected times are on the clock of the lowest rank (`rank_clocks`).
+-- Corrected times are on the reference clock (`rank_clocks`).
 --
 -- run_id, source_id, rank, device_id
 -- collective_id       the kernel or the host's annotation of the work (`events.event_id`)
@@ -25,7 +25,7 @@
 -- peer_rank           the other rank of a point-to-point call
 -- start_ns            Unix time at which it began, as recorded, ns
 -- dur_ns
--- corrected_start_ns  the same on the clock of the lowest rank, ns; null if the clock is unknown
+-- corrected_start_ns  the same on the reference clock, ns; null if the clock is unknown
 -- uncertainty_ns      uncertainty of the corrected time, ns; null if unknown
 -- is_matched          whether the same call of another rank is known
 -- unmatched_reason    why it is not: no_group (the group is unknown), no_kind (the kind is unknown,
@@ -36,13 +36,16 @@
 -- ranks               number of ranks with the call
 -- is_bound            whether ranks of the group are missing: then the wait is at least `wait_ns`
 -- wait_ns             time for which the rank waited for others, ns: until the last rank came; in a
---                     broadcast or reduce, until the root came. Null if unmatched
--- transfer_ns         rest of its duration, ns; null if unmatched
--- lateness_ns         how much later than the first rank it came, ns; null if unmatched
+--                     broadcast or reduce, until the root came. Null if unmatched, if the clock of
+--                     a rank is unknown, and without a recorded root
+-- transfer_ns         rest of its duration, ns; null if the wait is unknown
+-- lateness_ns         how much later than the first rank it came, ns; null if unmatched, and if the
+--                     clock of a rank is unknown
 -- ends_spread_ns      time between the ends of the first and the last rank, ns; null if the ends of
 --                     this kind differ anyway
 -- is_last             whether the rank came last, by more than the spread of the ends and the
---                     uncertainty; null if unmatched
+--                     uncertainty; in a broadcast or reduce, whether the root did. Null if that is
+--                     unknown
 -- algorithm_gb_per_s  bytes, of the larger side, by transfer time, 10⁹ bytes per second
 -- bus_gb_per_s        bus bandwidth by NCCL's definition, 10⁹ bytes per second
 WITH
@@ -72,7 +75,11 @@ compared AS (
         ) AS awaited_ns,
         min(corrected_start_ns) OVER same_call AS first_ns,
         max(corrected_start_ns) OVER same_call AS last_ns,
-        max(uncertainty_ns) OVER same_call AS call_uncertainty_ns,
+        if(
+            bool_or(uncertainty_ns IS NULL) OVER same_call,
+            NULL,
+            max(uncertainty_ns) OVER same_call
+        ) AS call_uncertainty_ns,
         max(corrected_start_ns + dur_ns) OVER same_call
         - min(corrected_start_ns + dur_ns) OVER same_call AS ends_ns,
         greatest(in_elements, out_elements)
@@ -134,10 +141,10 @@ SELECT
     if(is_timed, corrected_start_ns - first_ns, NULL) AS lateness_ns,
     if(is_timed AND ends_together(kind) AND NOT has_splits, ends_ns, NULL) AS ends_spread_ns,
     if(
-        is_timed,
+        is_timed AND call_uncertainty_ns IS NOT NULL,
         corrected_start_ns = last_ns
-        AND last_ns - first_ns
-        > greatest(coalesce(ends_spread_ns, 0), coalesce(call_uncertainty_ns, 0)),
+        AND (NOT has_root OR is_root)
+        AND last_ns - first_ns > greatest(coalesce(ends_spread_ns, 0), call_uncertainty_ns),
         NULL
     ) AS is_last,
     bytes / nullif(transfer_ns, 0) AS algorithm_gb_per_s,

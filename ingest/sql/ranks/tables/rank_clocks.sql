@@ -1,6 +1,7 @@
--- Clocks of the ranks: how far each is ahead of the clock of the lowest rank, computed from the
--- ends of matched collectives. The ranks of a host share a clock. Corrected times are recorded
--- times minus `clock_offset`.
+-- Clocks of the ranks: how far each is ahead of the reference clock, computed from the ends of
+-- matched collectives. The ranks of a host share a clock. The reference is the clock of the lowest
+-- rank that has a matched collective with a rank on another clock, or else that of the lowest rank.
+-- Corrected times are recorded times minus `clock_offset`.
 -- One row: a rank.
 -- Materialised: several relations read it.
 --
@@ -16,20 +17,16 @@
 -- uncertainty_ns      uncertainty of the offset at that time, ns: three standard errors; null if
 --                     fewer than three collectives set the clock
 -- uncertainty_ppm     by how much the uncertainty grows with the distance from that time, 10⁻⁶
-WITH ranks AS (
-    SELECT
-        rank,
-        max(host_name) AS host_name,
-        coalesce(max(host_name), concat('rank ', rank)) AS clock
-    FROM staged_sources
-    WHERE rank IS NOT NULL
-    GROUP BY rank
-)
-
 SELECT
-    ranks.rank,
-    ranks.host_name,
-    ranks.clock = first_value(ranks.clock) OVER (ORDER BY ranks.rank) AS is_reference,
+    clocks.rank,
+    clocks.host_name,
+    coalesce(
+        lines.collectives IS NULL AND lines.clock IS NOT NULL,
+        FALSE
+    ) OR (
+        count(lines.clock) OVER () = 0
+        AND clocks.clock = first_value(clocks.clock) OVER (ORDER BY clocks.rank)
+    ) AS is_reference,
     lines.collectives,
     lines.zero_ns + round(lines.middle_ns)::BIGINT AS middle_ns,
     if(is_reference, 0, round(lines.offset_ns))::BIGINT AS offset_ns,
@@ -37,6 +34,6 @@ SELECT
     if(is_reference, NULL, ceil(lines.deviation_ns))::BIGINT AS deviation_ns,
     if(is_reference, 0, ceil(lines.uncertainty_ns))::BIGINT AS uncertainty_ns,
     if(is_reference, 0, lines.uncertainty_slope * 1e6) AS uncertainty_ppm
-FROM ranks
-LEFT JOIN clock_lines AS lines ON ranks.clock = lines.clock
-ORDER BY ranks.rank;
+FROM clocks
+LEFT JOIN clock_lines AS lines ON clocks.clock = lines.clock
+ORDER BY clocks.rank;

@@ -14,6 +14,7 @@
 -- last_percent      their share, percent
 -- late_ns           median time by which it then came later than the next rank, ns; null if it
 --                   never came last
+-- steps             number of measured steps; null if none were found
 -- cost_ns           sum of these times by the number of measured steps, ns: how much earlier a step
 --                   could end; of the whole recording if no steps were found
 -- cost_percent      its share of the cost of all ranks, percent; null if no rank was late
@@ -34,12 +35,6 @@ compared AS (
             PARTITION BY calls.run_id, process_group_id, cycle, ordinal, kind
         ) AS latest
     FROM collectives AS calls
-    INNER JOIN measured
-        ON
-            calls.run_id = measured.run_id
-            AND calls.source_id = measured.source_id
-            AND calls.device_id = measured.device_id
-            AND calls.step IS NOT DISTINCT FROM measured.step
     WHERE is_last IS NOT NULL AND peer_rank IS NULL
 ),
 
@@ -62,6 +57,8 @@ sums AS (
         sum(wait_ns) AS wait_sum_ns,
         avg(1 / ranks) AS chance
     FROM compared
+    INNER JOIN measured USING (run_id, source_id, device_id)
+    WHERE compared.step IS NOT DISTINCT FROM measured.step
     GROUP BY compared.run_id, compared.rank
 ),
 
@@ -82,6 +79,7 @@ SELECT
     shares.last_collectives,
     100 * shares.last_collectives / shares.collectives AS last_percent,
     shares.late_ns,
+    nullif(steps.steps, 0) AS steps,
     round(shares.cost / greatest(steps.steps, 1))::BIGINT AS cost_ns,
     100 * shares.share AS cost_percent,
     round(shares.wait_sum_ns / greatest(steps.steps, 1))::BIGINT AS waiting_ns,

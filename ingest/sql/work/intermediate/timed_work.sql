@@ -66,6 +66,8 @@ SELECT
     precision_of(work.dtype, work.kind, bool_or(timed.is_on_matrix_cores) OVER of_op)
         AS precision,
     work.op_id IS NOT NULL AND row_number() OVER by_time = 1 AS has_work,
+    work.flops IS NOT NULL AS has_flops,
+    work.bytes IS NOT NULL AS has_bytes,
     if(has_work, work.flops, NULL) AS flops,
     if(has_work, work.bytes, NULL) AS bytes
 FROM timed

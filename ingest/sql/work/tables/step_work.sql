@@ -37,8 +37,8 @@ SELECT
     try_cast(sum(flops) AS BIGINT) AS flops,
     try_cast(sum(bytes) AS BIGINT) AS bytes,
     sum(work_ns)::BIGINT AS device_ns,
-    coalesce(sum(work_ns) FILTER (WHERE flops IS NOT NULL), 0)::BIGINT AS flops_ns,
-    coalesce(sum(work_ns) FILTER (WHERE bytes IS NOT NULL), 0)::BIGINT AS bytes_ns
+    coalesce(sum(work_ns) FILTER (WHERE has_flops), 0)::BIGINT AS flops_ns,
+    coalesce(sum(work_ns) FILTER (WHERE has_bytes), 0)::BIGINT AS bytes_ns
 FROM timed_work
 WHERE is_measured OR stage IS NOT NULL
 GROUP BY ALL

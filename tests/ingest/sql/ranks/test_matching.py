@@ -165,3 +165,37 @@ def test_sends_without_as_many_receives_do_not_match() -> None:
         call.members = [0, 1]
     found = built(recorded([*calls, received], SAME))
     assert found.sql(REASONS).fetchall() == [(0, "ambiguous", 2), (1, "ambiguous", 1)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"In msg nelems": 2**62},
+        {"In msg nelems": -(2**63)},
+        {"Group size": 2**63 - 1},
+        {"Rank": 2**31 - 1},
+        {"Rank": -2},
+        {"Src Rank": 2**31 - 1, "Dst Rank": -5},
+        {"Process Group Ranks": "[0, 1, ...]", "Global rank start": 0, "Global rank stride": 2**31},
+        {"Process Group Ranks": "[0, [1]]", "Seq": 10**30, "dtype": 7, "In split size": "[a]"},
+    ],
+)
+def test_an_odd_number_costs_only_itself(more: dict[str, object]) -> None:
+    calls = loop(2, 5, lambda *_: 500)
+    odd = Call({0: 9000, 1: 9000}, kind="broadcast", more=more)
+    found = built(recorded([*calls, odd], SAME))
+    assert found.sql("SELECT count(*) FROM collectives WHERE is_matched").fetchall()[0][0] >= 10
+    for view in ("stragglers", "rank_summary", "collective_summary", "process_groups"):
+        found.sql(f"FROM {view}").fetchall()
+
+
+def test_several_kernels_with_the_same_number_are_matched_by_order() -> None:
+    """Rank 1 computes 0.8 ms longer before each first kernel of a call."""
+    calls = loop(2, 20, lambda rank, number: 5000 + 800 * (rank == 1 and number % 2 == 0))
+    for number, call in enumerate(calls):
+        call.seq = number // 2
+    found = built(recorded(calls, SAME))
+    assert ordinals(found) == [[(n,) for n in range(1, 21)]] * 2
+    assert found.sql(
+        "SELECT rank, last_collectives, late_ns FROM stragglers WHERE is_straggler"
+    ).fetchall() == [(1, 10, 800_000)]

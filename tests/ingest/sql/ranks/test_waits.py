@@ -145,4 +145,18 @@ def test_ranks_wait_in_a_broadcast_for_its_root() -> None:
     late = Call({0: 9000, 1: 9300, 2: 9400}, kind="broadcast", more={"Rank": 1})
     found = built(recorded([*calls, late], {rank: shifted(0) for rank in range(3)}))
     rows = "SELECT wait_ns, is_last FROM collectives WHERE kind = 'broadcast' ORDER BY rank"
-    assert found.sql(rows).fetchall() == [(300_000, False), (0, False), (0, True)]
+    assert found.sql(rows).fetchall() == [(300_000, False), (0, False), (0, False)]
+
+
+def test_the_reference_is_a_rank_with_collectives() -> None:
+    """Rank 0 recorded none, so the others are compared with rank 1."""
+    calls = loop(2, 20, lambda rank, _: 5000 + 300 * rank)
+    for call in calls:
+        call.starts_us = {1 + rank: at_us for rank, at_us in call.starts_us.items()}
+    found = built(recorded(calls, {0: shifted(0), 1: shifted(50), 2: shifted(80)}))
+    assert found.sql("SELECT rank, is_reference, offset_ns FROM rank_clocks").fetchall() == [
+        (0, False, None),
+        (1, True, 0),
+        (2, False, 30_000),
+    ]
+    assert found.sql("SELECT rank FROM stragglers WHERE is_straggler").fetchall() == [(2,)]

@@ -101,8 +101,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def number_ranges(numbers: Iterable[int]) -> str:
-    """Format increasing numbers, such as ranks: 0 to 5, 7 and 9."""
+def number_ranges(numbers: Iterable[int], most: int | None = None) -> str:
+    """Format increasing numbers, such as ranks: 0 to 5, 7 and 9.
+
+    After `most` ranges, say how many numbers follow.
+    """
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:
@@ -111,9 +114,11 @@ def number_ranges(numbers: Iterable[int]) -> str:
             runs.append([number])
     parts = [
         part
-        for run in runs
+        for run in runs[:most]
         for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))
     ]
+    if rest := sum(map(len, runs[most:])) if most else 0:
+        parts.append(f"{rest:,} more")
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from capture.output.run_directory import Files, atomic_write
 
 NO_RECORDER = "this version of torch has no flight recorder for the collectives of this process"
-# Environment variables, today's and that of torch before 2.8.
+# Environment variables: the first of torch from 2.8 on, the second of older versions.
 ENTRIES = ("TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
 PREFIX = ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE")
 # Ten steps with tensor parallelism can have more than torch's 2,000. An entry takes about 1 kB.
@@ -79,7 +79,7 @@ class FlightRecorder:
         return self._dump(self._files, "" if cycle is None else f"-cycle{cycle}")
 
     def dump_end(self, has_failed: bool) -> str | None:
-        """Write those since the last trace, if there is none or the process has failed."""
+        """Write the collectives since the last dump, if there is none or the process failed."""
         if self._has_dumped and not has_failed:
             return None
         return self._dump(self._files, "-end" if self._has_dumped else "")
@@ -116,7 +116,7 @@ class FlightRecorder:
                     temporary.write_bytes(pickle.dumps(dump, PROTOCOL))
                 self._has_dumped = True
                 self._last = max((each["record_id"] for each in entries), default=self._last)
-        except Exception as error:
+        except Exception as error:  # the user's program goes on without a dump
             return f"torch's flight recorder could not be dumped: {error}"
         return None
 

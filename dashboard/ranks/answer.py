@@ -1,15 +1,15 @@
-"""The answer of page Ranks: the straggler, or why there is none."""
+"""The first lines of page Ranks: which rank is the straggler, or why none is named."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.ranks import numbers
 from dashboard.widgets.view import View
-from ingest.server import Scalar, reports
+from ingest.server import Scalar, reports, units
 
 MAX_NAMED = 12  # ranges of missing ranks
 CLOCK_HELP = (
@@ -79,7 +79,7 @@ def show(view: View, found: Answer, frame: pd.DataFrame) -> None:
         )
     if found.missing:
         waits = " Waits are lower bounds, because a missing rank may have come last."
-        named = numbers.ranges(found.missing, MAX_NAMED)
+        named = units.number_ranges(found.missing, MAX_NAMED)
         is_bound = found.matched and found.matching["has_bounds"].any()
         st.warning(
             f"{formatting.counted(len(found.missing), 'rank')} without a file: {named}."
@@ -130,52 +130,26 @@ def sentence(found: Answer, frame: pd.DataFrame) -> str:
     """Return the answer, or why it cannot be given."""
     if len(found.clocks) < 2:
         return "**The run has files of one rank, so nothing says which rank makes others wait.**"
-    if found.matching.empty:
-        return "**No collectives were recorded, so nothing says which rank makes others wait.**"
-    if not found.matched:
-        return "**The straggler is unknown: no collective is matched across ranks.**"
-    if found.late.empty:
-        return (
-            "**The straggler is unknown: the clocks of the ranks are, because too few collectives "
-            "are matched.**"
-        )
-    whole = "the recording" if frame["latest_step"].isna().all() else "a step"
-    first = found.late.iloc[0]
-    if found.straggler is not None:
-        wall = frame["wall_ns"].median()
-        share = formatting.percent(100 * first["cost_ns"] / wall) if wall else ""
-        return (
-            f"**Rank {int(first['rank'])} is the straggler.** It comes last in "
-            f"{formatting.percent(first['last_percent'])} of its "
-            f"{formatting.counted(int(first['collectives']), 'collective')}, "
-            f"{formatting.duration(first['late_ns'])} after the next rank in the median. Without "
-            f"that, {whole} could take {formatting.duration(first['cost_ns'])} less"
-            f"{f', {share} of it' if share else ''}."
-        )
-    if not first["last_collectives"]:
-        return (
-            "**No rank is a straggler.** Ranks come to collectives within the spread of their ends "
-            "and the uncertainty of the clocks."
-        )
-    return (
-        f"**No rank is a straggler.** Rank {int(first['rank'])} costs the most: it comes last in "
-        f"{formatting.percent(first['last_percent'])} of its "
-        f"{formatting.counted(int(first['collectives']), 'collective')}, which costs "
-        f"{formatting.duration(first['cost_ns'])} of {whole}. That may be chance."
-    )
+    late, matching = _records(found.late), _records(found.matching)
+    headline, figures = reports.straggler.answer(late, matching)
+    if found.straggler is not None and (wall_ns := frame["wall_ns"].median()):
+        share = formatting.percent(100 * late[0]["cost_ns"] / wall_ns)
+        whole = "the recording" if late[0]["steps"] is None else "the step"
+        figures = f"{figures} That is {share} of {whole}."
+    return f"**{headline}** {figures}"
 
 
 def _unmatched(found: Answer) -> str:
     """Return why calls are unmatched, or an empty text."""
-    rows = found.matching[found.matching["unmatched_reason"].notna()]
-    if rows.empty or len(found.clocks) < 2:
+    if len(found.clocks) < 2:
         return ""
-    reasons = [
-        f"{formatting.counted(int(row.calls), 'call')}: "
-        f"{reports.rank_views.UNMATCHED.get(row.unmatched_reason, row.unmatched_reason)}"
-        for row in rows.itertuples()
-    ]
-    return f"Unmatched: {'; '.join(reasons)}."
+    return " ".join(reports.straggler.unmatched(_records(found.matching)))
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows as a report's function takes them, with None for null."""
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _of(part: int, whole: Scalar) -> str:

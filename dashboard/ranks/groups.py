@@ -1,13 +1,15 @@
 """The process groups and the clocks of the ranks."""
 
+from typing import Any
+
 import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting, tables
-from dashboard.ranks import answer, numbers
+from dashboard.ranks import answer
 from dashboard.widgets import menu
 from dashboard.widgets.view import View
-from ingest.server import reports
+from ingest.server import reports, units
 
 MAX_RANGES = 16
 MAX_ROWS = 2_000
@@ -42,10 +44,10 @@ def _groups(view: View) -> None:
     )
 
 
-def _members(ranks: object) -> str | None:
+def _members(ranks: Any) -> str | None:
     if formatting.missing(ranks):
         return None
-    return numbers.ranges((int(rank) for rank in ranks), MAX_RANGES) or "none"  # type: ignore[attr-defined]
+    return units.number_ranges(map(int, ranks), MAX_RANGES) or "none"
 
 
 def _drift(ppm: float | None) -> str | None:

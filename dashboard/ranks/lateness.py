@@ -18,8 +18,8 @@ KEY = "rank-lateness"
 HEIGHT = 300
 MAX_POINTS = 400  # of a line; more steps are drawn in ranges
 HELP = (
-    "The mean time by which ranks come later to the collectives of a step than the first rank: of "
-    "the latest rank, and the median over ranks."
+    "How much later than the first rank a rank comes to the collectives of a step, on average: the "
+    "latest rank, and the median of all ranks."
 )
 
 

@@ -1,4 +1,4 @@
-"""The matrix of ranks and the parts of a step: who took longer for what than the others."""
+"""The matrix of ranks and parts of a step: which rank took longer for which part."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

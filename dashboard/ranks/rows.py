@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from dashboard.drawing import formatting
-from dashboard.ranks import numbers
+from ingest.server import units
 
 MOST = 64  # rows; larger runs have a row for each host, group, or range of ranks
 LATENESS, RANK, HOST, GROUP = "lateness", "rank", "host", "group"
@@ -69,7 +69,7 @@ def _ranges(ranks: list[int]) -> list[str]:
     label = {}
     for first in range(0, len(known), width):
         members = known[first : first + width]
-        label.update(dict.fromkeys(members, f"ranks {numbers.ranges(members, 2)}"))
+        label.update(dict.fromkeys(members, f"ranks {units.number_ranges(members, 2)}"))
     return [label[rank] for rank in ranks]
 
 

@@ -3,7 +3,18 @@
 A module for each command: `top.py` has what `ingest top` says. Nothing here prints or draws.
 """
 
-from ingest.reports import diff, efficiency, kernels, memory, rank_views, ranks, runs, sweep, top
+from ingest.reports import (
+    diff,
+    efficiency,
+    kernels,
+    memory,
+    rank_views,
+    ranks,
+    runs,
+    straggler,
+    sweep,
+    top,
+)
 from ingest.reports.query import Query, Scalar, Value, call, select
 from ingest.reports.section import Section
 
@@ -21,6 +32,7 @@ __all__ = [
     "ranks",
     "runs",
     "select",
+    "straggler",
     "sweep",
     "top",
 ]

@@ -9,12 +9,15 @@ Row = dict[str, Any]
 
 LEAST_PERCENT = 10  # of the straggler's cost that a cause explains
 MAX_CAUSES = 3  # of a level
+UNKNOWN = "The straggler is unknown:"
 NO_COLLECTIVES = "No collectives were recorded, so nothing says which rank makes others wait."
-UNKNOWN = "The straggler is unknown: "
-NO_MATCH = f"{UNKNOWN}no collective is matched across ranks."
-NO_CLOCKS = f"{UNKNOWN}the clocks of the ranks are, because too few collectives are matched."
-NOT_MEASURED = f"{UNKNOWN}no collective of a process group is in the measured steps."
-NO_STRAGGLER = "No rank is a straggler: none is late by more than chance explains."
+NO_MATCH = f"{UNKNOWN} no collective is matched across ranks."
+NO_CLOCKS = f"{UNKNOWN} the clocks of the ranks are, because too few collectives are matched."
+NOT_MEASURED = f"{UNKNOWN} no collective of a process group is in the measured steps."
+NO_STRAGGLER = "No rank is a straggler."
+WITHIN_NOISE = (
+    "Ranks come to collectives within the spread of their ends and the uncertainty of the clocks."
+)
 LEVELS = {"part": "Part {} of its time", "op": "Its operator {}", "kernel": "Its kernel {}"}
 
 
@@ -23,36 +26,51 @@ def straggler_sentences(late: list[Row], causes: list[Row], matching: list[Row])
 
     The arguments are rows of `stragglers`, `straggler_causes`, and `rank_views.matching`.
     """
+    answered = " ".join(filter(None, answer(late, matching)))
+    reasons = [_whole(row) for row in late if row["is_straggler"]]
+    found = [sentence for whole in reasons for sentence in _causes(causes, whole)]
+    return [answered, *found, *unmatched(matching)]
+
+
+def answer(late: list[Row], matching: list[Row]) -> tuple[str, str]:
+    """Return which rank makes others wait, or why that is unknown: the answer, and its figures.
+
+    The arguments are rows of `stragglers`, those that cost the most first, and of
+    `rank_views.matching`.
+    """
     if not matching:
-        return [NO_COLLECTIVES]
-    unmatched = [
+        return NO_COLLECTIVES, ""
+    if late:
+        return _of_latest(late[0])
+    if all(row["unmatched_reason"] for row in matching):
+        return NO_MATCH, ""
+    return NOT_MEASURED if any(row["timed_calls"] for row in matching) else NO_CLOCKS, ""
+
+
+def unmatched(matching: list[Row]) -> list[str]:
+    """Return why collectives are unmatched, from rows of `rank_views.matching`."""
+    return [
         f"Unmatched: {counted(row['calls'], 'call')}, because {UNMATCHED[row['unmatched_reason']]}."
         for row in matching
         if row["unmatched_reason"]
     ]
-    found = next((row for row in late if row["is_straggler"]), None)
-    if found is not None:
-        return [_answer(found), *_causes(causes, _whole(found)), *unmatched]
-    if late:
-        return [NO_STRAGGLER, *unmatched]
-    if all(row["unmatched_reason"] for row in matching):
-        return [NO_MATCH, *unmatched]
-    if not any(row["timed_calls"] for row in matching):
-        return [NO_CLOCKS, *unmatched]
-    return [NOT_MEASURED, *unmatched]
+
+
+def _of_latest(row: Row) -> tuple[str, str]:
+    if not row["last_collectives"]:
+        return NO_STRAGGLER, WITHIN_NOISE
+    last = (
+        f"comes last in {percent(row['last_percent'])} of its "
+        f"{counted(row['collectives'], 'collective')}, {duration(row['late_ns'])} after the next "
+        f"rank in the median. That costs {duration(row['cost_ns'])} {_whole(row)}"
+    )
+    if row["is_straggler"]:
+        return f"Rank {row['rank']} is the straggler.", f"It {last}."
+    return NO_STRAGGLER, f"Rank {row['rank']} costs the most: it {last}, which may be chance."
 
 
 def _whole(found: Row) -> str:
     return "in the recording" if found["steps"] is None else "in a step"
-
-
-def _answer(found: Row) -> str:
-    return (
-        f"Rank {found['rank']} is the straggler: it comes last in "
-        f"{percent(found['last_percent'])} of {counted(found['collectives'], 'collective')}, "
-        f"{duration(found['late_ns'])} after the next rank in the median. That costs "
-        f"{duration(found['cost_ns'])} {_whole(found)}."
-    )
 
 
 def _causes(causes: list[Row], whole: str) -> list[str]:

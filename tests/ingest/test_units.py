@@ -89,3 +89,8 @@ def test_shapes_are_those_of_tensors(input_dims: str | None, written: str) -> No
 )
 def test_numbers_in_a_row_are_a_range(numbers: list[int], text: str) -> None:
     assert units.number_ranges(numbers) == text
+
+
+def test_after_some_ranges_the_rest_is_counted() -> None:
+    assert units.number_ranges([0, 2, 4, 6], 2) == "0, 2 and 2 more"
+    assert units.number_ranges([0, 1, 2, 4], 2) == "0 to 2 and 4"

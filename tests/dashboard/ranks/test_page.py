@@ -54,14 +54,15 @@ def test_what_the_straggler_does_longer_is_beside_the_other_ranks(page_of):
 def test_ranks_that_are_late_in_turn_are_not_named(page_of):
     page = page_of("even")
     assert "**No rank is a straggler.**" in texts(page)
-    assert "50.0% of its 16 collectives, which costs" in texts(page)
+    assert "it comes last in 50.0% of its 16 collectives" in texts(page)
+    assert "which may be chance." in texts(page)
     assert "Comes last" not in metrics(page)
 
 
 def test_the_reason_is_given_if_no_collective_is_matched(page_of):
     page = page_of("unmatched")
     assert "The straggler is unknown: no collective is matched across ranks." in texts(page)
-    assert "Unmatched: 32 calls: their process group is unknown." in texts(page)
+    assert "Unmatched: 32 calls, because their process group is unknown." in texts(page)
     assert "Lateness is unknown" in texts(page)
     assert "Bandwidths are unknown" in texts(page)
     parts = set(chart_with(page, "part")["part"])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ingest
+from tests.builders.collectives import computing, loop, recorded, shifted
 from tests.builders.events import op
 from tests.builders.flight_recorder import Call, call, dump, pickled
 from tests.helpers.command import Command
@@ -239,3 +240,23 @@ def test_an_unknown_run(store: ingest.Store, command: Command) -> None:
     said = command("ranks", "none", store=store.path)
     assert said.code == 1
     assert "none: no such run" in said.err
+
+
+def test_the_straggler_is_named_with_what_it_does_longer(
+    store: ingest.Store, command: Command, tmp_path: Path
+) -> None:
+    calls = loop(4, 12, lambda rank, _: 4800 + 800 * (rank == 2))
+    run = computing(recorded(calls, {rank: shifted(30 * rank) for rank in range(4)}))
+    (tmp_path / "run").mkdir()
+    for name, content in run.files.items():
+        (tmp_path / "run" / name).write_text(json.dumps(content))
+    store.add(tmp_path / "run")
+    said = command("ranks", "run", store=store.path)
+    assert said.out.splitlines()[:2] == [
+        "Rank 2 is the straggler. It comes last in 100.0% of its 11 collectives, 800 µs after the "
+        "next rank in the median. That costs 800 µs in a step.",
+        "Part compute of its time takes 5.60 ms in a step, 800 µs longer than in the other ranks.",
+    ]
+    report = json.loads(command("ranks", "run", "--json", store=store.path).out)
+    assert report["straggler"] == 2
+    assert [each["rank"] for each in report["clocks"]] == [0, 1, 2, 3]

@@ -66,7 +66,7 @@ def test_a_ticked_gap_is_on_screen_and_in_the_address(tab, address, run_of):
     wait_until_sent(tab)
     without_perfetto(tab)
     tab.get_by_role("link", name="Show in the timeline").click()
-    expect(tab.get_by_role("heading", name="Timeline")).to_be_visible()
+    tab.wait_for_url("**/timeline?*", wait_until="commit")
     wait_until_sent(tab)
     tab.go_back()
     expect(gap).to_be_visible()

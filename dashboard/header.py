@@ -12,9 +12,13 @@ from dashboard.widgets import incomplete_runs, offered_run, recompiled, run_pick
 from dashboard.widgets.run_picker import Device
 from dashboard.widgets.step_picker import Steps
 from dashboard.widgets.view import View
-from ingest.server import select
+from ingest.server import select, units
 
 ALL_RUNS = "all picked runs"
+SHOWN = (
+    "By default, pages show the straggler: the rank that makes the others wait. Without one, they "
+    "show the rank of median step time."
+)
 SELECTORS = ("of", "device")  # keys of widgets that some pages lack
 
 
@@ -86,6 +90,10 @@ def _of_run(entry: Entry, picked: list[str], bar: Any) -> View:
     devices = list(metrics)
     device = run_picker.pick_device(devices) if entry.is_of_device else devices[0]
     measured = metrics[device]
+    if entry.is_of_device and not formatting.missing(measured.default_reason):
+        st.caption(
+            units.rank_name(device.rank, measured.default_reason), width="content", help=SHOWN
+        )
     return View(picked, run, device, measured, _steps(entry, run, device, measured), bar)
 
 

@@ -337,3 +337,9 @@ def _is_known(value: T | None) -> TypeGuard[T]:
     Data frames have NaN, NaT or NA instead of None. NaN and NaT are unequal to themselves.
     """
     return isinstance(value, Number | datetime) and value == value
+
+
+def rank_name(rank: int, reason: str | None) -> str:
+    """Return the name of a rank, with why it is shown (`run_metrics.default_reason`), if known."""
+    why = {"straggler": ", the straggler", "median": ", the median rank"}
+    return f"rank {rank}{why.get(reason or '', '')}"

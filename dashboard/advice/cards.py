@@ -79,6 +79,13 @@ def _links(piece: Any, view: View) -> None:
                 query_params={**here, "level": level, "name": name},
             )
     _in_timeline(piece, view)
+    if piece.kind == "straggler":
+        st.page_link(
+            pages["ranks"],
+            label="What takes it longer, on page Ranks",
+            icon=":material/groups:",
+            query_params={"run": here["run"]},
+        )
     if piece.kind == "below_limits":
         st.page_link(
             pages["roofline"],

@@ -9,7 +9,7 @@ from dashboard.compare.pair import BASE, OTHER, Pair
 from dashboard.drawing import colours, formatting
 from dashboard.widgets import median_step
 from dashboard.widgets.metrics import HELP
-from ingest.server import select
+from ingest.server import select, units
 
 MAX_WARNINGS = 4
 TOP = 3
@@ -151,13 +151,15 @@ def _steps(pair: Pair, sides: pd.DataFrame) -> None:
         device = None if formatting.missing(measured["device"]) else int(measured["device"])
         (row,) = data.rows(
             select(
-                "steps, steps_from, step_name, step, compared_steps, q1_wall_ns, q3_wall_ns",
+                "default_reason, steps, steps_from, step_name, step, compared_steps, q1_wall_ns, "
+                "q3_wall_ns",
                 "run_metrics",
                 {"run_id": run, "rank": rank, "device": device},
             )
         ).itertuples()
         on_device = f" device {device}" if measured["measure"] == "device" else ""
-        where = f"rank {rank}{on_device}"
+        reason = None if formatting.missing(row.default_reason) else row.default_reason
+        where = f"{units.rank_name(rank, reason)}{on_device}"
         step = median_step.described(row)
         if pair.nth_step:
             step = f"step {int(measured['step'])}, measured step {pair.nth_step} of {row.steps}"

@@ -12,7 +12,7 @@ BASE, OTHER = "base", "other"
 class Pair:
     """Two runs to compare. For groups, these are the runs with the median wall times.
 
-    rank         the rank of both runs; None for the slowest rank of each
+    rank         the rank of both runs; None for the default rank of each
     nth_step     the number of the measured step of each, from 1; None for the median step of each
     groups       the comparison of all runs of two groups
     group_names  the names of the two groups

@@ -15,7 +15,7 @@ from ingest.server import select
 RANK = "rank"
 DEFAULT = "default_pair"  # the default pair that is shown, and the picked runs it belongs to
 SWAP = "swap"
-SLOWEST = "slowest rank of each"
+DEFAULT_RANK = "straggler or median rank of each"
 RUN_PIXELS = 340
 
 
@@ -169,10 +169,10 @@ def _rank(bases: Sequence[str], others: Sequence[str]) -> int | None:
     common = [str(rank) for rank in sorted(set.intersection(*ranks))]
     chosen = st.selectbox(
         "Rank",
-        [SLOWEST, *common],
+        [DEFAULT_RANK, *common],
         key=RANK,
         bind="query-params",
         width=200,
         label_visibility="collapsed",
     )
-    return None if chosen == SLOWEST else int(str(chosen))
+    return None if chosen == DEFAULT_RANK else int(str(chosen))

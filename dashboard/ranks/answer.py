@@ -130,7 +130,7 @@ def sentence(found: Answer, frame: pd.DataFrame) -> str:
     """Return the answer, or why it cannot be given."""
     if len(found.clocks) < 2:
         return "**The run has files of one rank, so nothing says which rank makes others wait.**"
-    late, matching = _records(found.late), _records(found.matching)
+    late, matching = records(found.late), records(found.matching)
     headline, figures = reports.straggler.answer(late, matching)
     if found.straggler is not None and (wall_ns := frame["wall_ns"].median()):
         share = formatting.percent(100 * late[0]["cost_ns"] / wall_ns)
@@ -143,10 +143,10 @@ def _unmatched(found: Answer) -> str:
     """Return why calls are unmatched, or an empty text."""
     if len(found.clocks) < 2:
         return ""
-    return " ".join(reports.straggler.unmatched(_records(found.matching)))
+    return " ".join(reports.straggler.unmatched(records(found.matching)))
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as a report's function takes them, with None for null."""
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]

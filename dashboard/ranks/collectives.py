@@ -64,5 +64,7 @@ def _open(view: View, row: dict[str, Any]) -> None:
     for call in data.rows(reports.rank_views.latest_call(str(view.run), known)).itertuples():
         rank = int(call.rank)
         start_ns, dur_ns = int(call.start_ns), int(call.dur_ns)
-        here = {"run": str(view.run), "step": "all"}
+        group = known["process_group_id"]
+        shown = timeline_link.ALL_RANKS if group is None else str(int(group))
+        here = {"run": str(view.run), "step": "all", timeline_link.RANKS: shown}
         timeline_link.open_on_click(here, rank, start_ns, dur_ns, start_ns)

@@ -14,8 +14,8 @@ from ingest.server import reports, units
 MAX_RANGES = 16
 MAX_ROWS = 2_000
 REASON = (
-    "The offset of a clock comes from the ends of collectives that are matched across ranks. Ranks "
-    "without such collectives have no offset."
+    "The offset of a clock to the reference rank's comes from the ends of collectives that are "
+    "matched across ranks. Ranks with different references cannot be compared."
 )
 
 

@@ -11,6 +11,7 @@ from dashboard.ranks import (
     groups,
     lateness,
     matrix,
+    path,
     table,
 )
 from dashboard.widgets import incomplete_runs
@@ -31,6 +32,7 @@ def page(view: View) -> None:
     if len(frame) > 1:
         matrix.show(view, where, section.query, frame, found)
     causes.show(view, found)
+    path.show(view, found)
     if len(found.clocks) > 1 and not found.matching.empty:
         left, right = st.container(key="beside-lateness").columns(2, gap="medium")
         with left:

@@ -60,13 +60,13 @@ def _newest_first(runs: Sequence[str]) -> list[str]:
 
 
 def _query(run: str, level: str) -> Query:
-    """Return the query for the work of the median step on the slowest device of a run."""
-    slowest = next(iter(run_picker.metrics_of(run).values()), None)
-    step = None if slowest is None or formatting.missing(slowest.step) else int(slowest.step)
+    """Return the query for the work of the median step on the default device of a run."""
+    shown = next(iter(run_picker.metrics_of(run).values()), None)
+    step = None if shown is None or formatting.missing(shown.step) else int(shown.step)
     return select(
         COLUMNS,
         "efficiency_of_steps",
-        {"device_id": slowest.device_id if slowest else "", "level": level},
+        {"device_id": shown.device_id if shown else "", "level": level},
         arguments=(run, step, step),
         order_by="work_ns DESC, name, input_dims",
     )

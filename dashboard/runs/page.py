@@ -14,7 +14,8 @@ from ingest.server import select
 COMPLETE = "Events with a duration: the rows of table events. Files, below, counts other events."
 RECORDING = (
     "These times cover the whole recording and are means over its devices. Step time and busy % "
-    "in the table describe the median step on the slowest device."
+    "in the table describe the median step on the device of the straggler or, without one, of the "
+    "median rank."
 )
 COUNTED_FROM_ZERO = "memory_without_totals"  # a source whose memory is counted from 0
 HEIGHT = 48  # pixels of the line of links

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import data
 from dashboard.drawing import formatting
-from dashboard.timeline import strips
+from dashboard.timeline import ranks, strips
 from dashboard.widgets import incomplete_runs, perfetto, timeline, timeline_link, url, zoom
 from dashboard.widgets.view import View
 from ingest.server import select
@@ -15,7 +15,6 @@ from ingest.server import select
 MAX_EVENTS = 400_000  # more are shown only if the user confirms
 EVENTS_A_SECOND = 50_000
 HEIGHT = 820  # pixels: a screen of 1,000 without the header
-ALL_RANKS = "ranks"  # URL parameter: whether all ranks are shown
 EVENT = re.compile(r"(\d{1,18})-(\d{1,18})")
 HINT = (
     "Drag over a strip or pick a step to show another part. In Perfetto, W and S zoom, and A and D "
@@ -41,7 +40,7 @@ def page(view: View) -> None:
     chart = st.container()
     with st.container(horizontal=True, vertical_alignment="center"):
         controls = st.container(width="content")
-        ranks = [] if _all_ranks(run) else [("rank", str(rank))]
+        shown_ranks = ranks.pick(run, rank, start_ns + since)
         beside = _beside(view)
     with chart:
         # With another run beside it, two whole steps are shown, so there is no range to choose.
@@ -51,14 +50,15 @@ def page(view: View) -> None:
         with controls:
             text = timeline.described(view, shown, of_steps, length_ns)
             zoom.TRACE.controls(f"trace-{view.key}", since, until, length_ns, text)
-    parameters = [("run", run), *ranks]
+    parameters = [("run", run), *shown_ranks.parameters]
+    zero_ns = start_ns - shown_ranks.ahead_ns
     if beside:
         parameters += beside
-    elif (since, until) != whole:
-        parameters += [("from", str(start_ns + since)), ("to", str(start_ns + until))]
-    if not beside and not _is_confirmed(run, dict(ranks), start_ns + since, start_ns + until):
+    elif (since, until) != whole or shown_ranks.are_several:
+        parameters += [("from", str(zero_ns + since)), ("to", str(zero_ns + until))]
+    if not beside and not _is_confirmed(run, shown_ranks, start_ns + since, start_ns + until):
         return
-    perfetto.show(urlencode([*parameters, *_event(start_ns)]), HEIGHT)
+    perfetto.show(urlencode([*parameters, *_event(zero_ns)]), HEIGHT)
     options = _options(parameters)
     st.caption(f"{HINT} To save it as a file: `ingest export {run} --chrome FILE{options}`.")
 
@@ -70,11 +70,11 @@ def _options(parameters: list[tuple[str, str]]) -> str:
     )
 
 
-def _is_confirmed(run: str, of_rank: dict[str, str], since_ns: int, until_ns: int) -> bool:
+def _is_confirmed(run: str, shown: ranks.Shown, since_ns: int, until_ns: int) -> bool:
     """Return whether to show a time range: it has few events, or the user confirms."""
     inside = {"start_ns <": until_ns, "start_ns + dur_ns >": since_ns}
-    rank = {key: int(value) for key, value in of_rank.items()}
-    query = select("count(*) AS events", "events", {"run_id": run, **rank, **inside})
+    of_ranks = {"rank": list(shown.ranks)} if shown.ranks else {}
+    query = select("count(*) AS events", "events", {"run_id": run, **of_ranks, **inside})
     (row,) = data.rows(query).itertuples()
     if row.events <= MAX_EVENTS:
         return True
@@ -84,17 +84,6 @@ def _is_confirmed(run: str, of_rank: dict[str, str], since_ns: int, until_ns: in
         icon=":material/hourglass_top:",
     )
     return st.button(f"Show all {row.events:,} events", icon=":material/view_timeline:")
-
-
-def _all_ranks(run: str) -> bool:
-    """Return whether to show all ranks, on one clock. Offer the choice if the run has several."""
-    query = select(
-        "count(DISTINCT rank) AS ranks", "sources", {"run_id": run, "complete_events >": 0}
-    )
-    (row,) = data.rows(query).itertuples()
-    if row.ranks < 2:
-        return False
-    return st.toggle(f"All {row.ranks:,} ranks", key=ALL_RANKS, bind="query-params")
 
 
 def _beside(view: View) -> list[tuple[str, str]]:
@@ -123,12 +112,15 @@ def _beside(view: View) -> list[tuple[str, str]]:
 
 
 def _median_step(run: str) -> int | None:
-    """Return the median step of a run on its slowest device, or None if it has no steps."""
-    query = select("step", "run_metrics", {"run_id": run, "is_slowest": True, "step >=": 0})
+    """Return the median step of a run on its default device, or None if it has no steps."""
+    query = select("step", "run_metrics", {"run_id": run, "is_default": True, "step >=": 0})
     return next((int(step) for step in data.rows(query)["step"]), None)
 
 
-def _event(start_ns: int) -> list[tuple[str, str]]:
-    """Return the parameters for the event that the address selects."""
+def _event(zero_ns: int) -> list[tuple[str, str]]:
+    """Return the parameters for the event that the address selects.
+
+    `zero_ns` is the start of the recording on the clock of the trace, Unix ns.
+    """
     found = EVENT.fullmatch(st.query_params.get(zoom.EVENT, ""))
-    return [("at", str(start_ns + int(found[1]))), ("dur", found[2])] if found else []
+    return [("at", str(zero_ns + int(found[1]))), ("dur", found[2])] if found else []

@@ -90,8 +90,8 @@ def _pick_metrics(runs: pd.DataFrame) -> list[str]:
         key="metric",
         bind="query-params",
         max_selections=MAX_METRICS,
-        help="Metrics of the median step on the slowest device of each run. In a run without a "
-        "device, metrics of the host.",
+        help="Metrics of the median step on the device of each run's straggler or, without one, "
+        "of its median rank. In a run without a device, metrics of the host.",
     )
 
 

@@ -52,7 +52,7 @@ def _metric(row: Any, before: float | None) -> None:
 
 def _step(run: str) -> None:
     """Show which step the metrics describe."""
-    where: dict[str, Value] = {"run_id": run, "is_slowest": True}
+    where: dict[str, Value] = {"run_id": run, "is_default": True}
     for metrics in data.rows(select("*", "run_metrics", where)).itertuples():
         of = median_step.name(str(metrics.steps_from)).capitalize()
         st.caption(f"{of}: {median_step.described(metrics)}.")

@@ -49,14 +49,14 @@ def compared(metrics: Any) -> int:
 
 def unsteady(runs: Sequence[str]) -> list[str]:
     """Return the runs whose median step may not be typical: their steps vary, or are few."""
-    where: dict[str, Value] = {"is_slowest": True, "is_steady": False}
+    where: dict[str, Value] = {"is_default": True, "is_steady": False}
     found = set(data.rows(select("run_id", "run_metrics", where))["run_id"])
     return [run for run in runs if run in found]
 
 
 def warn(run: str) -> None:
     """Warn if the run's median step may not be typical."""
-    where: dict[str, Value] = {"run_id": run, "is_slowest": True, "is_steady": False}
+    where: dict[str, Value] = {"run_id": run, "is_default": True, "is_steady": False}
     columns = "steps, compared_steps, q1_wall_ns, q3_wall_ns"
     for row in data.rows(select(columns, "run_metrics", where)).itertuples():
         steps = formatting.counted(compared(row), "step")

@@ -104,11 +104,11 @@ def ask_for_runs() -> None:
 
 
 def metrics_of(run: str) -> dict[Device, Any]:
-    """Return the row of `run_metrics` of each measured device, slowest first.
+    """Return the row of `run_metrics` of each measured device, the default one first.
 
     If the run has no devices, its hosts are measured.
     """
-    query = select("*", "run_metrics", {"run_id": run}, order_by="is_slowest DESC, rank, device")
+    query = select("*", "run_metrics", {"run_id": run}, order_by="is_default DESC, rank, device")
     return {
         Device(
             int(row.rank),

@@ -12,6 +12,8 @@ from ingest.server import select
 
 MIN_AROUND_NS = 100_000  # shown before and after the target, or the target's length if longer
 LABEL = "Show in the timeline"
+RANKS = "ranks"  # page Timeline: which ranks are below each other: `all`, or a process group
+ALL_RANKS = "all"
 
 
 def recorded(run: str, rank: int) -> tuple[int, int] | None:

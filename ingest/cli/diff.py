@@ -48,7 +48,8 @@ def diff(
         typer.Option(metavar="CONDITION", help="Exit with 3 if the condition holds. Repeatable."),
     ] = None,
     rank: Annotated[
-        int | None, typer.Option(min=0, help="Compare this rank. Default: each run's slowest.")
+        int | None,
+        typer.Option(min=0, help="Compare this rank. Default: each run's straggler, or median."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 20,
     unfold: Annotated[

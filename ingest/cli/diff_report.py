@@ -14,7 +14,7 @@ from ingest.comparison.metrics import Metric
 from ingest.comparison.rank_test import SIGNIFICANT, least_p
 from ingest.comparison.sides import Side
 from ingest.reports.diff import interval
-from ingest.units import UNKNOWN, amount, change, counted, percent_change, printable
+from ingest.units import UNKNOWN, amount, change, counted, percent_change, printable, rank_name
 
 Row = dict[str, Any]
 
@@ -63,7 +63,8 @@ def _head(comparison: Comparison) -> Iterator[Text]:
     for name, side in (("BASE ", comparison.base), ("OTHER", comparison.other)):
         device = "host" if side.device is None else f"device {side.device}"
         runs = f"median of {len(side.runs)} runs: " if side.is_group else ""
-        yield Text(f"{name}  {runs}{side.run}  rank {side.rank}  {device}  {_steps(side)}", "bold")
+        rank = rank_name(side.rank, side.default_reason)
+        yield Text(f"{name}  {runs}{side.run}  {rank}  {device}  {_steps(side)}", "bold")
 
 
 def _steps(side: Side) -> str:

@@ -17,7 +17,7 @@ from ingest.errors import MissingError
 class Comparison:
     """The metrics of two sides, with warnings about what makes the sides hard to compare.
 
-    `rank` is the compared rank; None if each run's slowest rank is compared.
+    `rank` is the compared rank; None if each run's default rank is compared.
     """
 
     base: Side
@@ -69,7 +69,7 @@ def compare(
 ) -> Comparison:
     """Compare the runs `other` with the runs `base`, given by id.
 
-    `rank` selects a rank; None compares each run's slowest rank. `names` are the names of the
+    `rank` selects a rank; None compares each run's default rank. `names` are the names of the
     sides in warnings. A run of a group without that rank, or without any times, is left out, with
     a warning. Raise MissingError if a side has no run left, or if a run is on both sides.
     """

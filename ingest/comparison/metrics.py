@@ -67,7 +67,7 @@ class Metric:
 def metrics_of(
     connection: duckdb.DuckDBPyConnection, base: Side, other: Side, rank: int | None
 ) -> list[Metric]:
-    """Return the metrics in display order, for a rank or, if None, for each run's slowest."""
+    """Return the metrics in display order, for a rank or, if None, for each run's default one."""
     rows = connection.sql(QUERY, params=_params(base, other, rank)).to_arrow_table().to_pylist()
     return [Metric(**row, p=_p(row["base_values"], row["other_values"])) for row in rows]
 

@@ -12,15 +12,17 @@ from ingest.errors import MissingError
 class Side:
     """A side of a comparison. `run` is the run with the median wall time.
 
-    The other fields describe that run: its compared rank and device, what was measured (`measure`:
-    device or host), the number of its steps, its median step, and the first and third quartile of
-    the steps' wall times, in ns. Step and quartiles are None if no steps were found.
+    The other fields describe that run: its compared rank and device, why that rank is shown by
+    default (`run_metrics.default_reason`), what was measured (`measure`: device or host), the
+    number of its steps, its median step, and the first and third quartile of the steps' wall times,
+    in ns. Step and quartiles are None if no steps were found.
     """
 
     runs: list[str]
     run: str
     rank: int
     device: int | None
+    default_reason: str | None
     measure: str
     steps: int
     steps_from: str
@@ -40,7 +42,7 @@ def side_of(
 ) -> tuple[Side, list[str]]:
     """Return the side of these runs, and a sentence about each run that has nothing to compare.
 
-    `runs` are full ids. `rank` selects a rank; None selects each run's slowest rank. Raise
+    `runs` are full ids. `rank` selects a rank; None selects each run's default rank. Raise
     MissingError if no run has anything to compare, or if a run is not in the store.
     """
     if not runs:
@@ -50,11 +52,11 @@ def side_of(
             raise MissingError(f"{run}: no run has this id; give the full id")
     measured = connection.sql(
         """
-        SELECT run_id, rank, device, measure, steps, steps_from, step_name,
+        SELECT run_id, rank, device, default_reason, measure, steps, steps_from, step_name,
             step, q1_wall_ns, q3_wall_ns
         FROM run_metrics AS summary
         WHERE run_id IN $runs
-            AND is_compared($rank, summary.rank, is_slowest, is_slowest_of_rank)
+            AND is_compared($rank, summary.rank, is_default, is_slowest_of_rank)
         ORDER BY wall_ns, busy_ns, run_id
         """,
         params={"runs": [*runs], "rank": rank},

@@ -6,6 +6,8 @@ few of them takes to compute.
 
 import duckdb
 
+from ingest import sql
+
 RESULTS = ("flops", "bytes_read", "bytes_written", "bytes_at_most")
 
 
@@ -19,30 +21,36 @@ def compute_work(
     """
     (inputs, formulas), (result,) = reads, fills
     found = connection.sql(
-        f"SELECT formula, operand, {', '.join(map(_if_required, RESULTS))} FROM {formulas} "
+        f"SELECT formula, operand, requires, {', '.join(RESULTS)} FROM {formulas} "
         f"SEMI JOIN {inputs} USING (formula) ORDER BY formula"
     ).fetchall()
 
-    def chosen(column: int) -> str:
-        cases = "".join(f" WHEN '{row[0]}' THEN {row[column]}" for row in found if row[column])
-        return f"CASE formula{cases} END" if cases else "NULL"
+    def chosen(column: int, otherwise: str = "NULL") -> str:
+        """Return an expression of the texts in a column. Formulas with the same text share it."""
+        sharing: dict[str, list[str]] = {}
+        for row in found:
+            if row[column] is not None:
+                sharing.setdefault(str(row[column]), []).append(sql.literal(row[0]))
+        cases = "".join(
+            f" WHEN formula IN ({', '.join(names)}) THEN {text}" for text, names in sharing.items()
+        )
+        return f"CASE{cases} ELSE {otherwise} END" if cases else otherwise
 
     numbers = ", ".join(
-        f"TRY({chosen(column)})::DOUBLE AS {name}" for column, name in enumerate(RESULTS, 2)
+        f"TRY(CASE WHEN is_known THEN {chosen(column)} END)::DOUBLE AS {name}"
+        for column, name in enumerate(RESULTS, 3)
     )
     counts = ", ".join(
         f"CASE WHEN {name} >= 0 AND {name} % 1 = 0 THEN try_cast({name} AS BIGINT) END"
         for name in RESULTS
     )
-    connection.execute(
-        f"INSERT INTO {result} SELECT input_id, {counts}, y[operand] "
-        f"FROM (SELECT input_id, y, {chosen(1)} AS operand, {numbers} FROM {inputs})"
-    )
-
-
-def _if_required(result: str) -> str:
-    """Return the SQL expression for a formula's text that is null where its condition fails."""
-    return (
-        f"CASE WHEN requires IS NULL OR {result} IS NULL THEN {result} "
-        f"ELSE concat('CASE WHEN ', requires, ' THEN ', {result}, ' END') END"
-    )
+    connection.execute("PRAGMA disable_optimizer")  # it takes as long as all else, for few rows
+    try:
+        connection.execute(
+            f"INSERT INTO {result} SELECT input_id, {counts}, y[operand] FROM ("
+            f"SELECT input_id, y, operand, {numbers} FROM ("
+            f"SELECT *, {chosen(1)} AS operand, TRY({chosen(2, 'TRUE')}) AS is_known "
+            f"FROM {inputs}))"
+        )
+    finally:
+        connection.execute("PRAGMA enable_optimizer")

@@ -17,6 +17,7 @@ from ingest.formats import FORMATS
 from ingest.formats.kineto.processes import OWN_PID, PIDS_PER_RANK
 from ingest.json_values import plain
 from ingest.store.connection import snapshot
+from ingest.units import change, duration
 
 BATCH_ROWS = 20_000
 SORT_PER_INTERVAL = 1_000_000_000  # as in `chrome_names`
@@ -55,8 +56,9 @@ def chrome_trace(
 ) -> ChromeTrace:
     """Return a chrome trace of some intervals, without events shorter than `shortest_ns`.
 
-    The ranks of a side share a clock. The anchors of two sides are drawn at the same time. The text
-    is read from the store while it is consumed, even if the run is removed meanwhile. Raise
+    Of several ranks of a side, times are those on the reference clock; the names of processes say
+    by how much a rank's times were moved. The anchors of two sides are drawn at the same time. The
+    text is read from the store while it is consumed, even if the run is removed meanwhile. Raise
     MissingError if there are no events.
     """
     spans = {part: _span(connection, part, shortest_ns) for part in parts}
@@ -69,7 +71,7 @@ def chrome_trace(
     sides = [
         _parameters(part, shortest_ns)
         | {
-            "origin_ns": origins[part.side],
+            "origin_ns": origins[part.side] + part.ahead_ns,
             "interval_number": None if label is None else index,
             "label": label,
             "other_sources": _other_sources(connection, part),
@@ -96,7 +98,11 @@ def _text(
 def _shown(spans: dict[Interval, _Span], origins: dict[int, int]) -> tuple[int, int]:
     """Return the first start and the last end of the intervals, cut to their events."""
     shown = [
-        (max(part.since_ns, span.start_ns), min(part.until_ns, span.end_ns), origins[part.side])
+        (
+            max(part.since_ns, span.start_ns),
+            min(part.until_ns, span.end_ns),
+            origins[part.side] + part.ahead_ns,
+        )
         for part, span in spans.items()
     ]
     return (
@@ -114,11 +120,12 @@ def _span(connection: duckdb.DuckDBPyConnection, part: Interval, shortest_ns: in
 
 def _origins(spans: dict[Interval, _Span]) -> dict[int, int]:
     """Return the zero of each side's times, Unix ns, early enough that no time is negative."""
+    starts = {part: span.start_ns - part.ahead_ns for part, span in spans.items()}
     anchors: dict[int, int] = {}
-    for part, span in spans.items():
-        anchor = span.start_ns if part.anchor_ns is None else part.anchor_ns
+    for part, start_ns in starts.items():
+        anchor = start_ns if part.anchor_ns is None else part.anchor_ns
         anchors[part.side] = min(anchor, anchors.get(part.side, anchor))
-    lead = max(anchors[part.side] - span.start_ns for part, span in spans.items())
+    lead = max(anchors[part.side] - start_ns for part, start_ns in starts.items())
     return {side: anchor - lead for side, anchor in anchors.items()}
 
 
@@ -153,8 +160,9 @@ def _head(connection: duckdb.DuckDBPyConnection, parts: Sequence[Interval], base
             ("process_sort_index", {"sort_index": index * SORT_PER_INTERVAL - 1}),
         )
     ]
-    events = ",\n".join(map(json.dumps, names))
-    return f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}'.encode()
+    # Perfetto shows an escaped `µ` as it is written.
+    events = ",\n".join(json.dumps(each, ensure_ascii=False) for each in names)
+    return f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}'.encode("utf-8", "replace")
 
 
 def _common(recorded: list[dict[str, Any]]) -> dict[str, Any]:
@@ -196,10 +204,25 @@ def _labels(parts: Sequence[Interval]) -> list[str | None]:
         ", ".join(
             [part.run_id] * by_run
             + [f"rank {part.rank}"] * by_rank
+            + _moved(part)
             + [f"step {part.step}"] * by_step
         )
         for part in parts
     ]
+
+
+def _moved(part: Interval) -> list[str]:
+    """Return by how much the times of a rank were moved to the clock of its side, if at all."""
+    if part.is_alone:
+        return []
+    if part.clock is None:
+        return ["clock unknown"]
+    ahead_ns, uncertainty_ns, drift_ppm = part.clock
+    if not ahead_ns and not uncertainty_ns:
+        return []
+    about = "" if uncertainty_ns is None else f" ± {duration(uncertainty_ns)}"
+    drift = "" if drift_ppm is None else f", drifts by {drift_ppm:.1f} µs a second"
+    return [f"moved by {change(-ahead_ns, duration)}{about}{drift}"]
 
 
 def _own_pid(index: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import duckdb
 
@@ -10,11 +11,25 @@ from ingest.errors import MissingError
 EVER = 1 << 62  # ns; no event is later than this, or earlier than its negative
 
 
+class Clock(NamedTuple):
+    """How far a rank's clock is ahead of the reference clock of its run, ns: view `clocks_at`.
+
+    The uncertainty is None if it is unknown, and the drift if it is not significant.
+    """
+
+    ahead_ns: int
+    uncertainty_ns: int | None
+    drift_ppm: float | None
+
+
 @dataclass(frozen=True)
 class Interval:
-    """A time interval of a rank, Unix ns.
+    """A time interval of a rank, Unix ns on the rank's own clock.
 
-    A file may have two sides, such as two runs. Their anchors are then drawn at the same time.
+    A file may have two sides, such as two runs. Their anchors are then drawn at the same time. An
+    anchor is on the clock that the ranks of a side share: of several ranks the reference clock of
+    the lowest. `clock` is None if it cannot be compared with that. `is_alone` tells whether the
+    side has no other rank.
     """
 
     run_id: str
@@ -24,6 +39,13 @@ class Interval:
     anchor_ns: int | None = None
     side: int = 0
     step: int | None = None
+    clock: Clock | None = None
+    is_alone: bool = True
+
+    @property
+    def ahead_ns(self) -> int:
+        """How far the rank's clock is ahead of the clock of its side, ns; 0 if unknown."""
+        return self.clock.ahead_ns if self.clock else 0
 
     @property
     def is_unbounded(self) -> bool:
@@ -41,8 +63,9 @@ def intervals_of(
 ) -> list[Interval]:
     """Return an interval for each of `ranks`, or for all ranks if `ranks` is empty.
 
-    It is a step with all its work, or the time from `since_ns` to `until_ns`, Unix ns. Raise
-    MissingError if the run has no trace of a rank, or no such step.
+    It is a step with all its work, or the time from `since_ns` to `until_ns`, Unix ns: on the
+    rank's own clock if there is one rank, else on the reference clock. Raise MissingError if the
+    run has no trace of a rank, or no such step.
     """
     traced = _ranks(connection, run_id)
     if not traced:
@@ -54,9 +77,16 @@ def intervals_of(
     chosen = [rank for rank in traced if not ranks or rank in ranks]
     if step is not None:
         return _of_step(connection, run_id, chosen, step, is_required=bool(ranks))
-    since = -EVER if since_ns is None else since_ns
-    until = EVER if until_ns is None else until_ns
-    return [Interval(run_id, rank, since, until, since_ns) for rank in chosen]
+    unbounded = [Interval(run_id, rank, anchor_ns=since_ns) for rank in chosen]
+    at_ns = until_ns if since_ns is None else since_ns
+    return [
+        replace(
+            interval,
+            since_ns=interval.since_ns if since_ns is None else since_ns + interval.ahead_ns,
+            until_ns=interval.until_ns if until_ns is None else until_ns + interval.ahead_ns,
+        )
+        for interval in _with_clocks(connection, unbounded, at_ns)
+    ]
 
 
 def steps_of_two(
@@ -108,10 +138,30 @@ def _of_step(
                 f"{run_id}: {files} files of rank {rank} have a step {step}; select a time "
                 "interval instead"
             )
-    anchor = min(start for _, start, _ in steps.values())
+    intervals = [
+        Interval(run_id, rank, start, end, step=step) for rank, (_, start, end) in steps.items()
+    ]
+    at_ns = min(interval.since_ns for interval in intervals)
+    timed = _with_clocks(connection, intervals, at_ns)
+    anchor_ns = min(interval.since_ns - interval.ahead_ns for interval in timed)
+    return [replace(interval, anchor_ns=anchor_ns) for interval in timed]
+
+
+def _with_clocks(
+    connection: duckdb.DuckDBPyConnection, intervals: list[Interval], at_ns: int | None
+) -> list[Interval]:
+    """Add the clocks of several ranks of a run at a time, or in the middle of the collectives."""
+    if len(intervals) < 2:
+        return intervals
+    rows = connection.execute(
+        "SELECT rank, ahead_ns, uncertainty_ns, drift_ppm FROM clocks_at($1, $2) "
+        "WHERE list_contains($3, rank) "
+        "QUALIFY reference_rank = first_value(reference_rank) OVER (ORDER BY rank)",
+        [intervals[0].run_id, at_ns, [interval.rank for interval in intervals]],
+    ).fetchall()
+    clocks = {rank: Clock(*clock) for rank, *clock in rows}
     return [
-        Interval(run_id, rank, start, end, anchor, step=step)
-        for rank, (_, start, end) in steps.items()
+        replace(interval, clock=clocks.get(interval.rank), is_alone=False) for interval in intervals
     ]
 
 

@@ -41,7 +41,7 @@ CLASS_ROWS: dict[str, Value] = {
 def metrics(base: str, other: str, rank: int | None, nth_step: int | None = None) -> Query:
     """Return the query for the metrics of two runs, of their median steps or of step `nth_step`.
 
-    Each run's slowest rank is compared if `rank` is None.
+    Each run's default rank is compared if `rank` is None.
     """
     macro, arguments = "run_diff", [base, other, rank]
     if nth_step:

@@ -207,6 +207,7 @@ def clocks(run_id: str) -> Section:
         select("* EXCLUDE (run_id)", "rank_clocks", {"run_id": run_id}, order_by="rank"),
         labels={
             "host_name": "host",
+            "reference_rank": "reference",
             "offset_ns": "offset",
             "drift_ppm": "drift (ppm)",
             "uncertainty_ns": "±",

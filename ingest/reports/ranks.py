@@ -5,7 +5,7 @@ from typing import Any
 
 import duckdb
 
-from ingest.reports import rank_views
+from ingest.reports import rank_path, rank_views
 from ingest.reports.hangs import hang_sentences, mismatch_sentence
 from ingest.reports.query import select
 from ingest.reports.section import Section
@@ -29,6 +29,7 @@ def sections(run_id: str) -> dict[str, Section]:
     """Return the tables about the ranks of a run, by their key in JSON."""
     return {
         "straggler_causes": rank_views.causes(run_id),
+        "critical_path": rank_path.stretches(run_id),
         "collectives": rank_views.collectives(run_id),
         "process_groups": rank_views.groups(run_id),
         "clocks": rank_views.clocks(run_id),
@@ -100,6 +101,8 @@ def report(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, Any]
     late = rank_views.stragglers(run_id).rows(connection)
     matching = rank_views.matching(run_id).rows(connection)
     waits = straggler_sentences(late, rows["straggler_causes"], matching)
+    if path := rank_path.sentence(rows["critical_path"], matching):
+        waits.append(path)
     findings = _findings(connection, run_id, rows)
     if matching:
         # Without dumps, collectives say what they can.

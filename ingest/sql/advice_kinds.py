@@ -44,7 +44,7 @@ REPEATED = {keyword for keyword, kind in COLUMNS.values() if kind in ("SENTENCES
 # The words that other SQL understands.
 WORDS = {
     "Applies to": {"device", "host"},
-    "Needs": {"launches", "half_precision", "limits", "input_types"},
+    "Needs": {"launches", "half_precision", "limits", "input_types", "matches"},
     "Names": {"kernel", "op"},
 }
 REQUIRED = {"Meaning", "Title", "Short title", "Colour", "Applies to", "Finding"}

@@ -17,7 +17,8 @@ PACKAGES = ("formats", "inputs", "conversion", "redaction")
 # Columns of tables that had another name in earlier versions: table → column → earlier name.
 EARLIER_NAMES = {
     "device_time": {"idle_ns": "bubble_ns"},
-    "run_metrics": {"idle_ns": "bubble_ns"},
+    "run_metrics": {"idle_ns": "bubble_ns", "is_default": "is_slowest"},
+    "run_parts": {"is_default": "is_slowest"},
     "run_overview": {"idle_ns": "bubble_ns", "idle_percent": "bubble_percent"},
 }
 

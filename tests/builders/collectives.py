@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from tests.builders.events import Event, host, kernel, op
@@ -118,22 +119,26 @@ def computing(
     run: Run,
     kernels: Callable[[int], int] = lambda _: 1,
     loading_us: Callable[[int], float] = lambda _: 0,
+    per_step: int = 1,
 ) -> Run:
     """Fill the time before each collective with kernels of `aten::mm`. Return the run.
 
-    Each collective but the first one ends a step of the profiler. `kernels`: how many of the same
-    length a rank has in a step. `loading_us`: how long its data loader takes before that.
+    The first collective is before the first step, and then each `per_step` of them end a step of
+    the profiler. `kernels`: how many of the same length a rank has before a collective.
+    `loading_us`: how long its data loader takes before that.
     """
     for name, content in run.files.items():
         rank = content["distributedInfo"]["rank"]
-        before_us, events = 0.0, []
+        before_us, step_us, events = 0.0, 0.0, []
         for number, call in enumerate(content["traceEvents"]):
             first_us = before_us + loading_us(rank)
             each_us = (call["ts"] - first_us) / kernels(rank)
             if number:  # the first one only shows when the second step begins
                 end_us = call["ts"] + call["dur"]
-                step = op(f"ProfilerStep#{number}", before_us, end_us - before_us)
-                events.append({**step, "cat": "user_annotation"})
+                if number % per_step == 0:
+                    step = op(f"ProfilerStep#{number // per_step}", step_us, end_us - step_us)
+                    events.append({**step, "cat": "user_annotation"})
+                    step_us = end_us
                 if loading_us(rank):
                     loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
                     events.append(
@@ -148,6 +153,27 @@ def computing(
                         kernel("gemm", at_us + 3, each_us - 4, device=rank, **correlation),
                     ]
             before_us = call["ts"] + call["dur"]
+            step_us = step_us or before_us
         content["traceEvents"] += events
         run.files[name].update(content)
+    return run
+
+
+def awaited(run: Run) -> Run:
+    """Make the host launch the collectives of `computing`, and wait for them. Return the run."""
+    for content in run.files.values():
+        events = content["traceEvents"]
+        calls = [event for event in events if event["name"].startswith("nccl")]
+        launches = [event for event in events if event["name"] == "cudaLaunchKernel"]
+        for number, (before, call) in enumerate(pairwise(calls)):
+            start_us, end_us = (each["ts"] + each["dur"] for each in (before, call))
+            launched_us = max(each["ts"] for each in launches if each["ts"] < end_us)
+            assert launched_us > start_us
+            args = {"correlation": 100_000 + number}
+            call["args"] |= args
+            wait_us = launched_us + 8
+            events += [
+                host("cudaLaunchKernel", "cuda_runtime", launched_us + 5, 2, args=args),
+                host("cudaDeviceSynchronize", "cuda_runtime", wait_us, end_us - wait_us),
+            ]
     return run

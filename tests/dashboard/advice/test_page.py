@@ -18,12 +18,12 @@ from tests.helpers.samples import TWO_RANKS
 def advice_of(
     shown_store: Path, run_of: Callable[[str], str]
 ) -> Callable[[str], list[dict[str, Any]]]:
-    """The rows of view `advice` for a run's slowest device, in the order of the page."""
+    """The rows of view `advice` for a run's default device, in the order of the page."""
 
     def rows(name: str) -> list[dict[str, Any]]:
         with ingest.connect(shown_store) as connection:
             found: duckdb.DuckDBPyConnection = connection.execute(
-                "SELECT * FROM advice WHERE run_id = ? AND is_slowest "
+                "SELECT * FROM advice WHERE run_id = ? AND is_default "
                 "ORDER BY is_reachable DESC, coalesce(gain_ns, bound_ns) DESC, kind",
                 [run_of(name)],
             )
@@ -62,7 +62,10 @@ def test_other_checks_are_listed(app, shown_store, run_of, titles):
     *_, others = tables(page.run())
     assert set(others["kind"]) == {
         titles[kind]
-        for kind in ("blocking", "recompiled", "exposed_communication", "unfused_attention")
+        for kind in (
+            *("blocking", "recompiled", "exposed_communication", "unfused_attention"),
+            "straggler",
+        )
     }
 
 

@@ -62,7 +62,7 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(opened, shown_store, run_o
         step, idle_ns, gaps, whole_ns = connection.execute(
             "SELECT any_value(step.step), any_value(idle_ns), any_value(bubbles), sum(gap.dur_ns) "
             "FROM step_metrics AS step INNER JOIN bubbles AS gap USING (run_id, rank, step) "
-            "WHERE run_id = $1 AND rank = 1 AND is_median AND step IS NOT NULL",
+            "WHERE run_id = $1 AND rank = 0 AND is_median AND step IS NOT NULL",
             [run],
         ).fetchone()
     page = opened(shown_store, "bubbles", run=run)
@@ -76,7 +76,7 @@ def test_the_causes_of_a_step_add_up_to_its_idle_time(opened, shown_store, run_o
     for parts in split["parts"]:
         assert sum(percent for percent, *_ in parts) == pytest.approx(100)
     longest = formatting.duration(causes["idle_ns"].iloc[0])
-    part_texts = [text for *_, text in split["parts"].iloc[1]]
+    part_texts = [text for *_, text in split["parts"].iloc[0]]
     assert [text for text in part_texts if text.startswith(f"idle: host: {longest}, ")]
     (heading,) = (each["heading"] for each in table_columns(page, -1) if each["name"] == "parts")
     assert f"wall time in step {step}" in heading

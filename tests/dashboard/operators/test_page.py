@@ -41,11 +41,11 @@ def test_the_ranking_of_kernels_is_correct(app, shown_store, run_of, truth):
 
 def test_each_rank_can_be_selected(app, opened, shown_store, run_of):
     page = opened(shown_store, "operators", run=run_of(TWO_RANKS))
-    assert page.selectbox(key="device").options == ["rank 1 device 1", "rank 0 device 0"]
+    assert page.selectbox(key="device").options == ["rank 0 device 0", "rank 1 device 1"]
     page = app(shown_store, "operators", run=run_of(TWO_RANKS), step="all")
-    assert {m.label: m.value for m in page.metric}["Wall time"] == "1.24 s"
-    one = page.selectbox(key="device").select("rank 0 device 0").run()
-    assert {m.label: m.value for m in one.metric}["Wall time"] == "1.23 s"
+    assert {m.label: m.value for m in page.metric}["Wall time"] == "1.23 s"
+    one = page.selectbox(key="device").select("rank 1 device 1").run()
+    assert {m.label: m.value for m in one.metric}["Wall time"] == "1.24 s"
 
 
 def test_a_step_is_ranked_alone(app, shown_store, run_of):
@@ -87,7 +87,7 @@ def test_the_strip_of_steps_is_as_high_as_their_wall_times(opened, shown_store, 
     with ingest.connect(shown_store) as connection:
         walls = connection.execute(
             "SELECT step, wall_ns FROM step_metrics "
-            "WHERE run_id = $1 AND rank = 1 AND step IS NOT NULL ORDER BY step",
+            "WHERE run_id = $1 AND rank = 0 AND step IS NOT NULL ORDER BY step",
             [run],
         ).fetchall()
     drawn = step_heights(opened(shown_store, "operators", run=run))

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 import ingest
-from tests.builders.collectives import Call, Clock, loop, recorded, shifted
+from tests.builders.collectives import Call, Clock, awaited, computing, loop, recorded, shifted
 from tests.builders.events import kernel, op
 from tests.builders.relations import Run
 
 STEPS, A_STEP = 8, 2  # steps, and collectives of each
+RUNS = ("late", "bound", "even", "awaited", "unmatched", "alone")
 LATE = 2  # the rank that computes 800 µs longer before each collective
 
 
@@ -58,7 +59,8 @@ def without_groups(run: Run) -> Run:
 def ranks_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of runs: `late` and `bound` have a straggler, `even` has none.
 
-    `bound` lacks rank 3. `unmatched` has no process groups, and `alone` has one rank.
+    `bound` lacks rank 3. In `awaited`, hosts wait for rank 1 in collectives. `unmatched` has no
+    process groups, and `alone` has one rank.
     """
     number = STEPS * A_STEP
     late = loop(4, number, lambda rank, at: 3000 + 20 * (at % 3) * rank + 800 * (rank == LATE))
@@ -69,6 +71,7 @@ def ranks_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "late": of_ranks(late, clocks),
         "bound": of_ranks(late, clocks, missing=(3,)),
         "even": of_ranks(even, two),
+        "awaited": awaited(computing(recorded(loop(2, 4, lambda rank, _: 4800 + 800 * rank), two))),
         "unmatched": without_groups(of_ranks(even, two)),
         "alone": of_ranks([Call({0: call.starts_us[0]}) for call in even], {0: shifted(0)}),
     }
@@ -86,4 +89,4 @@ def ranks_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ranks_run(ranks_store: Path) -> dict[str, str]:
     """The ids of the runs of the store, by name."""
     store = ingest.Store(ranks_store)
-    return {name: store.find(name) for name in ("late", "bound", "even", "unmatched", "alone")}
+    return {name: store.find(name) for name in RUNS}

@@ -51,6 +51,29 @@ def test_what_the_straggler_does_longer_is_beside_the_other_ranks(page_of):
     assert set(shown["step_calls"]) == {"–", "2"}
 
 
+def test_the_critical_path_crosses_ranks(page_of):
+    page = page_of("awaited")
+    assert (
+        "The critical path of the median step crosses ranks: 98.2% on rank 1, 1.8% on rank 0."
+        in texts(page)
+    )
+    shown = table_with(page, "waited_in")
+    assert shown["rank"].tolist() == [1, 0]
+    assert shown["waited_in"].dropna().tolist() == ["all_reduce"]
+    assert shown["percent"].sum() == pytest.approx(100)
+
+
+def test_the_critical_path_is_on_one_rank_if_no_call_on_it_waited(page_of):
+    page = page_of("late")
+    assert "is on rank 0 alone: no call on it waited for another rank." in texts(page)
+    assert "waited_in" not in {name for table in tables(page) for name in table}
+
+
+def test_ranks_that_cannot_be_compared_have_no_common_path(page_of):
+    for name in ("unmatched", "alone"):
+        assert "The critical path of the median step" not in texts(page_of(name))
+
+
 def test_ranks_that_are_late_in_turn_are_not_named(page_of):
     page = page_of("even")
     assert "**No rank is a straggler.**" in texts(page)
@@ -146,3 +169,11 @@ def test_headings_explain_their_columns(page_of):
     for number in range(len(tables(page_of("late")))):
         columns = table_columns(page_of("late"), number)
         assert all(column["help"] for column in columns), columns
+
+
+@pytest.mark.parametrize(
+    ("name", "named"), [("late", "rank 2, the straggler"), ("even", ", the median rank")]
+)
+def test_other_pages_say_which_rank_they_show(opened, ranks_store, ranks_run, name, named):
+    page = opened(ranks_store, "overview", run=ranks_run[name])
+    assert named in texts(page)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import ingest
-from tests.builders.collectives import computing, loop, recorded, shifted
+from tests.builders.collectives import awaited, computing, loop, recorded, shifted
 from tests.builders.events import op
 from tests.builders.flight_recorder import Call, call, dump, pickled
 from tests.helpers.command import Command
@@ -246,7 +246,8 @@ def test_the_straggler_is_named_with_what_it_does_longer(
     store: ingest.Store, command: Command, tmp_path: Path
 ) -> None:
     calls = loop(4, 12, lambda rank, _: 4800 + 800 * (rank == 2))
-    run = computing(recorded(calls, {rank: shifted(30 * rank) for rank in range(4)}))
+    clocks = {rank: shifted(30 * rank) for rank in range(4)}
+    run = awaited(computing(recorded(calls, clocks)))
     (tmp_path / "run").mkdir()
     for name, content in run.files.items():
         (tmp_path / "run" / name).write_text(json.dumps(content))
@@ -257,6 +258,11 @@ def test_the_straggler_is_named_with_what_it_does_longer(
         "next rank in the median. That costs 800 µs in a step.",
         "Part compute of its time takes 5.60 ms in a step, 800 µs longer than in the other ranks.",
     ]
+    assert said.out.splitlines()[-1] == (
+        "The critical path of the median step crosses ranks: 98.2% on rank 2, 1.8% on rank 0."
+    )
     report = json.loads(command("ranks", "run", "--json", store=store.path).out)
     assert report["straggler"] == 2
     assert [each["rank"] for each in report["clocks"]] == [0, 1, 2, 3]
+    path = [(each["rank"], each["dur_ns"], each["waited_in"]) for each in report["critical_path"]]
+    assert path == [(2, 5_600_000, None), (0, 100_000, "all_reduce")]

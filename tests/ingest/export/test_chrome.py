@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import jsonschema
 import pytest
 
 import ingest
+from tests.builders.collectives import loop, recorded, shifted
 from tests.builders.events import Event, frame, host, kernel, op
 from tests.builders.relations import Relations, built
 from tests.conftest import Traces
@@ -569,3 +571,37 @@ def test_numbers_that_json_lacks_are_null(command: Command, traces: Traces) -> N
     values = [each["args"]["GB/s"] for each in events if "GB/s" in each.get("args", {})]
     assert values == [1e308, None, None, 0]  # their sum is infinite
     assert [each["args"] for each in events if each.get("name") == "mine"] == [{"value": None}]
+
+
+def test_times_of_several_ranks_are_on_the_reference_clock(
+    store: ingest.Store, export: Export, tmp_path: Path
+) -> None:
+    """Rank 1's clock is 350 µs ahead. What all ranks end together is drawn at the same time."""
+    clocks = {0: shifted(0), 1: shifted(350)}
+    calls = loop(2, 20, lambda rank, number: 300 + 100 * rank, jitter_us=0.5)
+    for number, each in enumerate(calls):
+        each.seq = number
+    directory = tmp_path / "apart"
+    directory.mkdir()
+    run = recorded(calls, clocks, hosts={0: "node0", 1: "node1"})
+    for name, content in run.files.items():
+        (directory / name).write_text(json.dumps(content))
+    run_id = store.add(directory).run_id
+    kernels = [e for e in export(run_id, store=store.path) if "nccl" in str(e.get("name"))]
+    ends = {
+        rank: sorted(e["ts"] + e["dur"] for e in kernels if e["pid"] // 10_000_000 == rank)
+        for rank in (0, 1)
+    }
+    assert ends[0] == pytest.approx(ends[1], abs=2)
+    processes = json.dumps(json.loads(export.file.read_text()), ensure_ascii=False)
+    assert re.search(r"rank 1, moved by -350 µs ± \d+ ns: steps", processes)
+    alone = export(run_id, "--rank", "1", store=store.path)
+    assert "moved by" not in export.file.read_text()
+    first = min(e["ts"] for e in alone if "nccl" in str(e.get("name")))
+    base_ns = json.loads(export.file.read_text())["baseTimeNanoseconds"]
+    [(recorded_ns,)] = (
+        ingest.connect(store.path)
+        .sql("SELECT min(start_ns) FROM collectives WHERE rank = 1")
+        .fetchall()
+    )
+    assert base_ns + 1000 * first == pytest.approx(recorded_ns, abs=10)

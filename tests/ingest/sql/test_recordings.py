@@ -17,6 +17,7 @@ EMPTY = {
     "flight_dumps",
     "flight_groups",
     "flight_mismatches",
+    "exposed_transfers",
     "flight_positions",
     "flight_records",
     "graph_breaks",

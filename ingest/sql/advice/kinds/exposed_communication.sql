@@ -1,4 +1,4 @@
--- Meaning: Communication while nothing else ran.
+-- Meaning: Communication while nothing else ran, without waiting for other ranks if it is known.
 -- Title: Communication without overlap
 -- Short title: communication
 -- Colour: exposed_communication
@@ -6,6 +6,8 @@
 -- Names: kernel
 -- Path: communication
 -- Path text: communication
+-- Finding: Communication took {work} of {steps}, and {waiting} of waiting for other ranks; for
+--   {saved} of the {work}, no computation ran.
 -- Finding: Communication took {work} of {steps}; for {saved} of that, no computation ran. Waiting
 --   for other ranks counts as communication.
 -- Remedy: Start it earlier, so that it overlaps with computation (buckets, prefetching), send less
@@ -14,6 +16,16 @@ SELECT *, inside_ns AS named_ns  -- noqa: AM07
 FROM measured_kernels
 WHERE class = 'communication'
 UNION ALL BY NAME
-SELECT *, ns AS work_ns, exposed_ns AS saved_ns
-FROM measured_parts
-WHERE part = 'communication' AND ns > 0;
+SELECT
+    part.*,
+    coalesce(moved.transfer_ns, part.ns) AS work_ns,
+    coalesce(moved.exposed_transfer_ns, part.exposed_ns) AS saved_ns,
+    moved.waiting_ns
+FROM measured_parts AS part
+LEFT JOIN exposed_transfers AS moved
+    ON
+        part.run_id = moved.run_id
+        AND part.source_id = moved.source_id
+        AND part.device_id = moved.device_id
+        AND part.step IS NOT DISTINCT FROM moved.step
+WHERE part.part = 'communication' AND part.ns > 0;

@@ -8,8 +8,7 @@
 -- Idle time counts in only one piece of advice, but the time of a kernel can count in two, and work
 -- on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
--- run_id, device_id, rank, device
--- is_slowest  whether this device has the longest wall time of the run
+-- run_id, device_id, rank, device, is_default
 -- kind        kind of advice, as in `advice_kinds`
 -- bound_ns    upper bound of the time that the advice can save in the median step, ns
 -- idle_ns     idle time in the bound, which no other advice counts, ns

@@ -7,8 +7,7 @@
 -- idle time of cause `launch` counts in `small_kernels`. The time of a kernel can count in two
 -- kinds, and work on the path can shorten gaps of other causes. The bounds therefore do not add up.
 --
--- run_id, device_id, rank, device
--- is_slowest  whether this device has the longest wall time of the run
+-- run_id, device_id, rank, device, is_default
 -- kind        kind of advice, as in `advice_kinds`
 -- bound_ns    upper bound of the time that the advice can save in the median step, ns; null if
 --             unknown

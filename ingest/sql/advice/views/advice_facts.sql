@@ -19,10 +19,12 @@
 --                   it. On a host, negative rows take idle time out of the time of compilation
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns           idle time before the kernels of the row that counts in `host_bound`, ns
+-- waiting_ns        time in collectives in which the rank waited for others, ns; null if unknown
 -- named_ns          time that ranks the names, ns
 -- gain_ns           how much earlier the step would end if the intervals of this kind on its
 --                   critical path took no time, ns (`critical_path_gains`); for the device that
---                   ends the step
+--                   ends the step. Waiting in collectives does not count. For `straggler`, what the
+--                   rank costs
 WITH found AS (
     FROM facts_of_kinds
     UNION ALL BY NAME
@@ -46,7 +48,12 @@ WITH found AS (
         step.step,
         step.is_median,
         kinds.kind,
-        least(gain.gain_ns, step.wall_ns) AS gain_ns
+        least(
+            gain.gain_ns,
+            step.wall_ns,
+            -- Less communication does not shorten the wait for another rank.
+            if(kinds.path = 'communication', moved.path_transfer_ns, NULL)
+        ) AS gain_ns
     FROM causes_of_kinds AS kinds
     INNER JOIN critical_path_gains AS gain ON gain.level = 'kind' AND kinds.path = gain.name
     INNER JOIN step_metrics AS step
@@ -54,6 +61,12 @@ WITH found AS (
             gain.run_id = step.run_id
             AND gain.source_id = step.source_id
             AND gain.step IS NOT DISTINCT FROM step.step
+    LEFT JOIN exposed_transfers AS moved
+        ON
+            step.run_id = moved.run_id
+            AND step.source_id = moved.source_id
+            AND step.device_id = moved.device_id
+            AND step.step IS NOT DISTINCT FROM moved.step
     WHERE step.kernels IS NOT NULL AND step.start_ns IS NOT NULL
     -- The path ends with the work of the last device.
     QUALIFY
@@ -76,6 +89,7 @@ SELECT
     sum(saved_ns)::BIGINT AS saved_ns,
     sum(idle_ns)::BIGINT AS idle_ns,
     sum(late_ns)::BIGINT AS late_ns,
+    sum(waiting_ns)::BIGINT AS waiting_ns,
     sum(named_ns)::BIGINT AS named_ns,
     sum(gain_ns)::BIGINT AS gain_ns
 FROM found

@@ -10,7 +10,8 @@
 -- colour          part of a step whose colour it has
 -- applies_to      device, host or both
 -- needs           what must be known, or the check is unknown: launches, half_precision (its
---                 speedup), limits (of the device) or input_types
+--                 speedup), limits (of the device), input_types or
+--                 matches (of collectives with those of other ranks)
 -- cause           cause of idle time that counts in this kind, as in `bubbles`; null if none does
 -- path            kind of interval of the critical path, as in `critical_path_kinds`, whose gain
 --                 counts; null if none counts

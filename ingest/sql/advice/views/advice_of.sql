@@ -4,7 +4,7 @@
 -- `run_metrics`, summed over these steps, and `steps_name`, the name of the steps in texts.
 -- One row: a kind of advice, for a device of a rank of a run; without a device, for a rank's host.
 --
--- run_id, device_id, rank, device, is_slowest
+-- run_id, device_id, rank, device, is_default
 -- kind          kind of advice, as in `advice_kinds`
 -- bound_ns
 -- idle_ns       idle time in the bound, which no other kind counts, ns
@@ -30,7 +30,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
             metrics.device_id,
             metrics.rank,
             metrics.device,
-            metrics.is_slowest,
+            metrics.is_default,
             metrics.wall_ns,
             metrics.measure = 'host' AS is_host,
             kinds.kind,
@@ -76,6 +76,8 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
                     list_contains(kinds.needs, 'launches')
                     AND NOT is_host AND metrics.launches IS NULL
                     THEN 'the trace does not show which calls launched the kernels'
+                WHEN list_contains(kinds.needs, 'matches') AND total.gain_ns IS NULL
+                    THEN 'no collectives are matched with those of other ranks'
                 WHEN list_contains(kinds.needs, 'half_precision') AND limits.speedup IS NULL
                     THEN coalesce(
                         format(
@@ -117,6 +119,8 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
                 '{idle}': duration_text(total.idle_ns),
                 '{host_idle}': if(is_host, duration_text(total.idle_ns), NULL),
                 '{late}': if(total.late_ns > 0, duration_text(total.late_ns), NULL),
+                '{waiting}': duration_text(total.waiting_ns),
+                '{longer}': duration_text(total.named_ns),
                 '{speedup}': format(if(limits.speedup < 10, '{:.2g}', '{:.0f}'), limits.speedup),
                 '{device}': runs.device_name,
                 '{op_calls}': if(
@@ -180,7 +184,7 @@ CREATE MACRO advice_of(sums, work, measured) AS TABLE
         device_id,
         bounded.rank,
         device,
-        is_slowest,
+        is_default,
         kind,
         bound_ns,
         idle_ns,

@@ -4,7 +4,7 @@
 -- the whole measured time. For the median step, the rows are those of `advice_checks`.
 -- One row: a kind of advice, for a device of a rank; without a device, for a rank's host.
 --
--- device_id, rank, device, is_slowest
+-- device_id, rank, device, is_default
 -- kind     kind of advice, as in `advice_kinds`
 -- bound_ns
 -- idle_ns  idle time in the bound, which no other kind counts, ns

@@ -10,6 +10,7 @@
 -- saved_ns          sum of `saved_ns` of the facts, ns; null if none has it
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns
+-- waiting_ns        time in which the rank waited in collectives, ns; null if unknown
 -- name              name with the longest time
 -- named_ns
 -- gain_ns           sum of the gains on the critical paths of the steps, ns; null if there are none
@@ -23,7 +24,9 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
             device,
             kind,
             name,
-            sum(COLUMNS(['calls', 'work_ns', 'saved_ns', 'idle_ns', 'late_ns']))::BIGINT,
+            sum(COLUMNS([
+                'calls', 'work_ns', 'saved_ns', 'idle_ns', 'late_ns', 'waiting_ns'
+            ]))::BIGINT,
             coalesce(sum(named_ns), 0)::BIGINT AS named_ns,
             sum(gain_ns)::BIGINT AS gain_ns
         FROM query_table(facts) AS fact
@@ -41,6 +44,7 @@ CREATE MACRO advice_sums_of(facts) AS TABLE
         sum(saved_ns)::BIGINT AS saved_ns,
         coalesce(sum(idle_ns), 0)::BIGINT AS idle_ns,
         coalesce(sum(late_ns), 0)::BIGINT AS late_ns,
+        sum(waiting_ns)::BIGINT AS waiting_ns,
         arg_max(name, (named_ns, name)) AS name,
         max(named_ns) FILTER (WHERE name IS NOT NULL) AS named_ns,
         sum(gain_ns)::BIGINT AS gain_ns

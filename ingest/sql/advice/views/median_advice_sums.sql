@@ -10,6 +10,7 @@
 -- saved_ns          sum of `saved_ns` of the facts, ns; null if none has it
 -- idle_ns           idle time that counts in this kind, ns
 -- late_ns
+-- waiting_ns        time in which the rank waited in collectives, ns; null if unknown
 -- name              name with the longest time
 -- named_ns
 -- gain_ns           gain on the critical path of the step, ns; null if there is none

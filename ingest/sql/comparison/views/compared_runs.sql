@@ -36,7 +36,7 @@ CREATE MACRO compared_runs(base, other, rank := NULL, nth_step := NULL) AS TABLE
         INNER JOIN run_metrics AS summary ON sides.run_id = summary.run_id
         WHERE
             summary.run_id IN (base, other)
-            AND is_compared(rank, summary.rank, summary.is_slowest, summary.is_slowest_of_rank)
+            AND is_compared(rank, summary.rank, summary.is_default, summary.is_slowest_of_rank)
     )
 
     SELECT

@@ -36,7 +36,7 @@ CREATE MACRO group_diff(bases, others, rank := NULL) AS TABLE
         FROM run_metrics_long AS metrics
         WHERE
             run_id IN list_concat(bases, others)
-            AND is_compared(rank, metrics.rank, is_slowest, is_slowest_of_rank)
+            AND is_compared(rank, metrics.rank, is_default, is_slowest_of_rank)
         GROUP BY metric, unit, is_part
     ),
 

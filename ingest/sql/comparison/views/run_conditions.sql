@@ -91,7 +91,7 @@ of_steps AS (
                     compared_steps
                 )
             )
-        ) FILTER (WHERE is_slowest AND NOT is_steady) AS unsteady
+        ) FILTER (WHERE is_default AND NOT is_steady) AS unsteady
     FROM run_metrics AS metrics
     GROUP BY run_id
 ),

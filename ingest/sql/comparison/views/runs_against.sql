@@ -30,7 +30,7 @@ CREATE MACRO runs_against(base, others, rank := NULL) AS TABLE
         FROM run_metrics AS metrics
         WHERE
             run_id IN list_concat([base], others)
-            AND is_compared(rank, metrics.rank, is_slowest, is_slowest_of_rank)
+            AND is_compared(rank, metrics.rank, is_default, is_slowest_of_rank)
     ),
 
     paired AS (

@@ -5,14 +5,27 @@
 -- The reported operator or frame is the innermost one that covers at least half of the gap. If
 -- there is none, it is a wrapper that does, or else the one that covers most of the gap. A wait is
 -- described by the outermost operator and the innermost line of Python that ran when the gap began.
+--
+-- The aggregates are largest and smallest numbers. DuckDB keeps the states of `arg_max` in memory,
+-- and a run with many gaps has no room for them.
 WITH
+spans AS (
+    SELECT
+        span.nesting,
+        event.name,
+        event.start_ns,
+        event.end_ns
+    FROM launching_spans AS span
+    INNER JOIN complete AS event ON span.span_id = event.event_id
+),
+
 candidates AS (
     SELECT
         host_gaps.gap_id,
-        pair.overlap_ns,
+        pair.nesting,
+        -- A number with the same order as the two numbers together.
+        pair.overlap_ns::HUGEINT << 40 | pair.nesting AS by_overlap,
         2 * pair.overlap_ns >= host_gaps.to_ns - from_ns AS fills,
-        (pair.start_ns, -pair.end_ns, event.event_index, pair.span_id) AS nesting_order,
-        struct_pack(name := event.name, overlap_ns := pair.overlap_ns) AS host,
         pair.start_ns < from_ns AS began_before,
         event.category IN ('cpu_op', 'user_annotation') AS is_op,
         event.category = 'cpu_op' AS is_cpu_op,
@@ -34,35 +47,39 @@ hosts AS (
     SELECT
         gap_id,
         coalesce(
-            arg_max(host, nesting_order) FILTER (WHERE is_op AND NOT wraps AND fills),
-            arg_max(host, nesting_order) FILTER (WHERE is_op AND NOT is_step AND fills),
-            arg_max(host, (overlap_ns, nesting_order)) FILTER (WHERE is_op AND NOT wraps)
-        ) AS op,
+            max(nesting) FILTER (WHERE is_op AND NOT wraps AND fills),
+            max(nesting) FILTER (WHERE is_op AND NOT is_step AND fills),
+            max(by_overlap) FILTER (WHERE is_op AND NOT wraps) % (1::HUGEINT << 40)
+        )::BIGINT AS op,
         coalesce(
-            arg_max(host, nesting_order) FILTER (WHERE is_frame AND fills),
-            arg_max(host, (overlap_ns, nesting_order)) FILTER (WHERE is_frame)
-        ) AS frame,
+            max(nesting) FILTER (WHERE is_frame AND fills),
+            max(by_overlap) FILTER (WHERE is_frame) % (1::HUGEINT << 40)
+        )::BIGINT AS frame,
         bool_or(compiles AND fills) AS compiled,
         bool_or(loads_data AND fills) AS loaded_data,
         bool_or(waits) AS waited,
-        arg_min(host, nesting_order) FILTER (WHERE waits) AS wait,
-        arg_min(host, nesting_order) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before)
-            AS wait_op,
-        arg_max(host, nesting_order) FILTER (WHERE is_python AND began_before) AS wait_frame
+        min(nesting) FILTER (WHERE waits) AS wait,
+        min(nesting) FILTER (WHERE is_cpu_op AND NOT wraps AND began_before) AS wait_op,
+        max(nesting) FILTER (WHERE is_python AND began_before) AS wait_frame
     FROM candidates
     GROUP BY gap_id
 )
 
 SELECT
     host_gaps.gap_id,
-    hosts.op.name AS host_op,
-    hosts.op.overlap_ns AS host_op_ns,
-    hosts.frame.name AS host_frame,
+    op.name AS host_op,
+    least(op.end_ns, host_gaps.to_ns) - greatest(op.start_ns, host_gaps.from_ns) AS host_op_ns,
+    frame.name AS host_frame,
     coalesce(hosts.compiled, FALSE) AS compiled,
     coalesce(hosts.loaded_data, FALSE) AS loaded_data,
     host_gaps.blocked OR coalesce(hosts.waited, FALSE) AS waited,
-    coalesce(hosts.wait.name, host_gaps.blocking_call) AS wait,
-    hosts.wait_op.name AS wait_op,
-    hosts.wait_frame.name AS wait_frame
+    coalesce(wait.name, host_gaps.blocking_call) AS wait,
+    wait_op.name AS wait_op,
+    wait_frame.name AS wait_frame
 FROM host_gaps
-LEFT JOIN hosts ON host_gaps.gap_id = hosts.gap_id;
+LEFT JOIN hosts ON host_gaps.gap_id = hosts.gap_id
+LEFT JOIN spans AS op ON hosts.op = op.nesting
+LEFT JOIN spans AS frame ON hosts.frame = frame.nesting
+LEFT JOIN spans AS wait ON hosts.wait = wait.nesting
+LEFT JOIN spans AS wait_op ON hosts.wait_op = wait_op.nesting
+LEFT JOIN spans AS wait_frame ON hosts.wait_frame = wait_frame.nesting;

@@ -2,7 +2,7 @@
 -- One row: a gap between device activities, over all streams; or the time before a device's first
 -- activity or after its last one, from the start of the recording to its end. If only other files
 -- of the rank use the device, it is the whole recording.
--- Materialised in small runs: planning it takes longer than reading its rows.
+-- Materialised: several relations read it, and deriving the causes takes long.
 --
 -- run_id, source_id, rank, device_id, device
 -- start_ns         Unix time at which the device became idle, ns

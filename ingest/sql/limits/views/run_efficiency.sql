@@ -2,7 +2,7 @@
 -- One row: a device of a rank of a run; in a run without a device, the rank's host.
 -- Start here: How close is each run to the limits of its device?
 --
--- run_id, rank, device_id, device, is_slowest, is_slowest_of_rank
+-- run_id, rank, device_id, device, is_default, is_slowest_of_rank
 -- wall_ns            wall time of the median step, ns
 -- flops              floating-point operations of the step, of operators whose work is known
 -- tflop_per_s        `flops` by wall time, 10¹² operations per second
@@ -40,7 +40,7 @@ SELECT
     metrics.rank,
     metrics.device_id,
     metrics.device,
-    metrics.is_slowest,
+    metrics.is_default,
     metrics.is_slowest_of_rank,
     metrics.wall_ns,
     work.flops,

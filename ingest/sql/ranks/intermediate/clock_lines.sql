@@ -1,14 +1,15 @@
--- How far each clock is ahead of the reference clock: that of the lowest rank with a matched
--- collective on several clocks.
--- One row: a clock that collectives connect with the reference clock, as in `clock_pairs`.
+-- How far each clock is ahead of its reference clock: that of the lowest rank whose clock
+-- collectives connect with it.
+-- One row: a clock that collectives connect with another one, as in `clock_pairs`.
 -- Materialised: it is joined, and DuckDB then knows its size.
 --
 -- Clocks without a common collective are connected through others, by as few as possible.
 WITH RECURSIVE
 ranked AS (
-    SELECT arg_min(clock, rank) AS clock
+    SELECT clock, min(rank) AS lowest_rank
     FROM clocks
     WHERE clock IN (SELECT unnest([from_clock, to_clock]) FROM clock_pairs)
+    GROUP BY clock
 ),
 
 edges AS (
@@ -37,8 +38,36 @@ edges AS (
     FROM clock_pairs
 ),
 
+-- A reference clock has no neighbour with a lower rank.
+reached AS (
+    SELECT clock AS from_clock, lowest_rank, clock
+    FROM ranked
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM edges
+            INNER JOIN ranked AS neighbour ON edges.to_clock = neighbour.clock
+            WHERE
+                edges.from_clock = ranked.clock
+                AND neighbour.lowest_rank < ranked.lowest_rank
+        )
+    UNION
+    SELECT reached.from_clock, reached.lowest_rank, edges.to_clock AS clock
+    FROM reached
+    INNER JOIN edges ON reached.clock = edges.from_clock
+),
+
+references_of AS (
+    SELECT
+        clock,
+        arg_min(from_clock, lowest_rank) AS reference_clock,
+        min(lowest_rank) AS reference_rank
+    FROM reached
+    GROUP BY clock
+),
+
 hops AS (
-    SELECT clock, 0 AS hop FROM ranked
+    SELECT clock, 0 AS hop FROM references_of WHERE clock = reference_clock
     UNION
     SELECT edges.to_clock AS clock, hops.hop + 1 AS hop
     FROM hops
@@ -62,6 +91,7 @@ parents AS (
 lines AS (
     SELECT
         clock,
+        reference_rank,
         NULL::DOUBLE AS middle_ns,
         0::DOUBLE AS offset_ns,
         0::DOUBLE AS slope,
@@ -69,10 +99,12 @@ lines AS (
         NULL::BIGINT AS collectives,
         0::DOUBLE AS uncertainty_ns,
         0::DOUBLE AS uncertainty_slope
-    FROM ranked
+    FROM references_of
+    WHERE clock = reference_clock
     UNION ALL
     SELECT
         parents.clock,
+        lines.reference_rank,
         parents.edge.middle_ns,
         parents.edge.offset_ns
         + lines.offset_ns

@@ -1,9 +1,11 @@
 -- Collectives and point-to-point calls of all ranks, matched across ranks: who waited, and how fast
 -- the transfer was.
 -- One row: a rank's part of a call: a kernel, or on the host the call's work.
+-- Materialised: `stragglers` and its file are made from it.
 --
 -- The calls of a process group are matched by their recorded numbers, or else by their order.
--- Corrected times are on the reference clock (`rank_clocks`).
+-- Corrected times are on the reference clock of the rank (`rank_clocks.reference_rank`). Times of
+-- ranks with other references are not compared.
 --
 -- run_id, source_id, rank, device_id
 -- collective_id       the kernel or the host's annotation of the work (`events.event_id`)
@@ -43,9 +45,11 @@
 --                     clock of a rank is unknown
 -- ends_spread_ns      time between the ends of the first and the last rank, ns; null if the ends of
 --                     this kind differ anyway
--- is_last             whether the rank came last, by more than the spread of the ends and the
---                     uncertainty; in a broadcast or reduce, whether the root did. Null if that is
---                     unknown
+-- is_last             whether the rank came last, and later than the first one by more than the
+--                     spread of the ends and the uncertainty; in a broadcast or reduce, whether the
+--                     root did. Null if that is unknown
+-- late_ns             how much later than the next rank the last one came, ns; null for the others,
+--                     and if it is less than the spread of the ends or the uncertainty
 -- algorithm_gb_per_s  bytes, of the larger side, by transfer time, 10⁹ bytes per second
 -- bus_gb_per_s        bus bandwidth by NCCL's definition, 10⁹ bytes per second
 WITH
@@ -55,6 +59,7 @@ corrected AS (
         calls.unmatched_reason IS NULL AS is_matched,
         calls.start_ns - clock_offset(clocks, calls.start_ns) AS corrected_start_ns,
         clock_uncertainty(clocks, calls.start_ns) AS uncertainty_ns,
+        clocks.reference_rank,
         calls.kind IN ('broadcast', 'reduce') AS has_root,
         calls.rank = if(
             groups.member_ranks IS NULL, calls.root_rank, groups.member_ranks[calls.root_rank + 1]
@@ -75,16 +80,33 @@ compared AS (
         ) AS awaited_ns,
         min(corrected_start_ns) OVER same_call AS first_ns,
         max(corrected_start_ns) OVER same_call AS last_ns,
-        if(
-            bool_or(uncertainty_ns IS NULL) OVER same_call,
-            NULL,
-            max(uncertainty_ns) OVER same_call
-        ) AS call_uncertainty_ns,
+        -- Of the difference between the first and the last start. Ranks on one clock have none.
+        CASE
+            WHEN bool_or(uncertainty_ns IS NULL) OVER same_call THEN NULL
+            WHEN
+                arg_min(clock, row(corrected_start_ns, rank)) OVER same_call
+                <> arg_max(clock, row(corrected_start_ns, rank)) OVER same_call
+                THEN sqrt(
+                    pow(arg_min(uncertainty_ns, row(corrected_start_ns, rank)) OVER same_call, 2)
+                    + pow(arg_max(uncertainty_ns, row(corrected_start_ns, rank)) OVER same_call, 2)
+                )
+            ELSE 0
+        END AS call_uncertainty_ns,
+        -- The last rank, and the one before it.
+        arg_max(
+            struct_pack(
+                start_ns := corrected_start_ns, clock := clock, uncertainty_ns := uncertainty_ns
+            ),
+            corrected_start_ns,
+            2
+        ) OVER same_call AS latest,
         max(corrected_start_ns + dur_ns) OVER same_call
         - min(corrected_start_ns + dur_ns) OVER same_call AS ends_ns,
         greatest(in_elements, out_elements)
         * dtype_bytes(dtype) AS bytes,
-        bool_and(corrected_start_ns IS NOT NULL) OVER same_call AND is_matched AS is_timed
+        bool_and(corrected_start_ns IS NOT NULL) OVER same_call
+        AND min(reference_rank) OVER same_call = max(reference_rank) OVER same_call
+        AND is_matched AS is_timed
     FROM corrected
     WINDOW
         same_call AS (
@@ -147,6 +169,21 @@ SELECT
         AND last_ns - first_ns > greatest(coalesce(ends_spread_ns, 0), call_uncertainty_ns),
         NULL
     ) AS is_last,
+    CASE
+        WHEN
+            is_last
+            AND latest[1]['start_ns'] - latest[2]['start_ns'] > greatest(
+                coalesce(ends_spread_ns, 0),
+                if(
+                    latest[1]['clock'] = latest[2]['clock'],
+                    0,
+                    sqrt(
+                        pow(latest[1]['uncertainty_ns'], 2) + pow(latest[2]['uncertainty_ns'], 2)
+                    )
+                )
+            )
+            THEN latest[1]['start_ns'] - latest[2]['start_ns']
+    END AS late_ns,
     bytes / nullif(transfer_ns, 0) AS algorithm_gb_per_s,
     algorithm_gb_per_s * bus_factor(kind, group_size) AS bus_gb_per_s
 FROM waited

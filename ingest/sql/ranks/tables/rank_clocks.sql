@@ -1,16 +1,17 @@
--- Clocks of the ranks: how far each is ahead of the reference clock, computed from the ends of
+-- Clocks of the ranks: how far each is ahead of its reference clock, computed from the ends of
 -- matched collectives. The ranks of a host share a clock. The reference is the clock of the lowest
--- rank that has a matched collective with a rank on another clock, or else that of the lowest rank.
--- Corrected times are recorded times minus `clock_offset`.
+-- rank among those that collectives connect, directly or through other ranks. Corrected times are
+-- recorded times minus `clock_offset`. Only those with the same reference can be compared.
 -- One row: a rank.
 -- Materialised: several relations read it.
 --
 -- run_id, rank
 -- host_name           host of the rank; null if not recorded, then the rank has its own clock
--- is_reference        whether the offsets are those to this rank's clock
+-- reference_rank
+-- is_reference        whether the rank is on the reference clock
 -- collectives         number of collectives that set the clock; null for the reference
 -- middle_ns           Unix time of their middle, ns; null for the reference
--- offset_ns           how far the clock is ahead at that time, ns; null if no collective shows it
+-- offset_ns           how far the clock is ahead at that time, ns; 0 for the reference
 -- drift_ppm           by how much the clock is faster, 10⁻⁶; null if it is not significant
 -- deviation_ns        standard deviation of the differences of ends from the offset, estimated from
 --                     their median absolute deviation, ns
@@ -21,12 +22,9 @@ SELECT
     clocks.rank,
     clocks.host_name,
     coalesce(
-        lines.collectives IS NULL AND lines.clock IS NOT NULL,
-        FALSE
-    ) OR (
-        count(lines.clock) OVER () = 0
-        AND clocks.clock = first_value(clocks.clock) OVER (ORDER BY clocks.rank)
-    ) AS is_reference,
+        lines.reference_rank, min(clocks.rank) OVER (PARTITION BY clocks.clock)
+    ) AS reference_rank,
+    lines.collectives IS NULL AS is_reference,
     lines.collectives,
     lines.zero_ns + round(lines.middle_ns)::BIGINT AS middle_ns,
     if(is_reference, 0, round(lines.offset_ns))::BIGINT AS offset_ns,

@@ -1,6 +1,7 @@
 -- Why the straggler of a run is late: what takes it longer than the other ranks.
 -- One row: a part of the step, an operator or a kernel that takes the straggler more time in a step
 -- than the median of the other ranks.
+-- Stored: most runs have no straggler, so queries skip it.
 --
 -- Rows of a level can be added up; levels show the same time in different ways. More calls mean
 -- more work. The same number of calls with a longer mean is the same work that takes longer: with
@@ -25,10 +26,15 @@ late AS NOT MATERIALIZED (
 ),
 
 measured AS NOT MATERIALIZED (
-    SELECT run_id, metrics.rank, step, count(*) OVER of_rank AS steps
+    -- Steps of several files of a rank can have the same number.
+    SELECT
+        run_id,
+        metrics.rank,
+        step,
+        sum(count(DISTINCT source_id)) OVER (PARTITION BY run_id, metrics.rank) AS steps
     FROM step_metrics AS metrics
     WHERE start_ns IS NOT NULL
-    WINDOW of_rank AS (PARTITION BY run_id, metrics.rank)
+    GROUP BY run_id, metrics.rank, step
 ),
 
 parts AS (

@@ -18,8 +18,9 @@
 -- step_name
 -- source_id                 input file of the median step; null if no steps were found
 -- step                      number of the median step (`steps.step`); null if no steps were found
--- is_slowest                whether the device has the longest wall time of the run
--- is_slowest_of_rank
+-- is_slowest_of_rank, is_default
+-- default_reason            why pages and commands show its rank by default: straggler or median;
+--                           null for other devices, and in a run of one rank
 -- wall_ns                   wall time of the median step, ns
 -- range_ns                  length of the median step on the host, as the profiler shows it, ns
 -- compared_steps            number of steps that the next five columns compare: all but the one
@@ -121,6 +122,28 @@ totals AS (
     SELECT device_id, sum(wall_ns) AS wall_ns FROM step_metrics GROUP BY device_id
 ),
 
+-- The wall time of a rank is that of its slowest device; the median is the lower one of two ranks.
+ranks AS (
+    SELECT
+        found.rank,
+        count(*) OVER () AS ranks,
+        found.rank IN (SELECT stragglers.rank FROM stragglers WHERE is_straggler) AS is_straggler,
+        row_number() OVER (ORDER BY max(times.wall_ns), found.rank) = (ranks + 1) // 2
+            AS is_median
+    FROM devices AS found
+    INNER JOIN times ON found.device_id = times.device_id
+    GROUP BY found.rank
+),
+
+shown AS (
+    SELECT
+        rank,
+        CASE WHEN ranks > 1 THEN if(is_straggler, 'straggler', 'median') END AS reason
+    FROM ranks
+    ORDER BY is_straggler DESC, is_median DESC
+    LIMIT 1
+),
+
 outside AS (
     SELECT
         islands.device_id,
@@ -159,9 +182,10 @@ SELECT
     found.step_name,
     medians.source_id,
     medians.step,
-    row_number() OVER (ORDER BY times.wall_ns DESC, found.rank, found.device) = 1 AS is_slowest,
     row_number() OVER (PARTITION BY found.rank ORDER BY times.wall_ns DESC, found.device) = 1
         AS is_slowest_of_rank,
+    shown.rank IS NOT NULL AND is_slowest_of_rank AS is_default,
+    if(is_default, shown.reason, NULL) AS default_reason,
     times.wall_ns::BIGINT AS wall_ns,
     medians.range_ns,
     if(found.steps_from = 'run', NULL, spreads.compared) AS compared_steps,
@@ -197,6 +221,7 @@ INNER JOIN times ON found.device_id = times.device_id
 INNER JOIN medians ON found.device_id = medians.device_id
 INNER JOIN spreads ON found.device_id = spreads.device_id
 INNER JOIN totals ON found.device_id = totals.device_id
+LEFT JOIN shown ON found.rank = shown.rank
 LEFT JOIN outside ON found.device_id = outside.device_id
 -- A profiler can number devices differently from PyTorch, but a single device is the same one.
 LEFT JOIN peaks

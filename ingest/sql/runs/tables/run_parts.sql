@@ -6,8 +6,7 @@
 -- Indexed: Queries over all runs read it.
 -- Materialised: several statements read it, and planning it takes longer than reading its rows.
 --
--- run_id, rank, device_id, device
--- is_slowest  whether the device has the longest wall time of the run
+-- run_id, rank, device_id, device, is_default
 -- is_slowest_of_rank, part
 -- ordinal     order in which to show the parts, from 1
 -- is_idle
@@ -17,7 +16,7 @@ SELECT
     metrics.rank,
     metrics.device_id,
     metrics.device,
-    metrics.is_slowest,
+    metrics.is_default,
     metrics.is_slowest_of_rank,
     parts.part,
     any_value(parts.ordinal) AS ordinal,

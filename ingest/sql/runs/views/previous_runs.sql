@@ -7,7 +7,7 @@
 -- model            model of the run, or else its name
 -- started_at
 -- ingested_at      when it was added, UTC
--- device_name      name of its slowest device; null if it has none, or no name was recorded
+-- device_name      name of its default device; null if it has none, or no name was recorded
 -- measure
 -- previous_run_id  the previous run (`runs.run_id`); null for the first run
 -- is_same_device   whether both runs used a device of the same name, or both a host; null if there
@@ -22,7 +22,7 @@ WITH runs_with_metrics AS (
         metrics.measure
     FROM run_overview AS overview
     INNER JOIN run_metrics AS metrics ON overview.run_id = metrics.run_id
-    WHERE metrics.is_slowest
+    WHERE metrics.is_default
 ),
 
 before AS (

@@ -6,10 +6,10 @@
 -- model, mode, device_name, tags, note
 -- started_at     when the profile began, UTC
 -- ingested_at
--- steps          number of steps on the slowest device; null if no steps were found
--- step_ns        wall time of the slowest device's median step, ns; null if no steps were found
--- step_times_ns  wall times of the steps on the slowest device, as in `run_step_times`, ns
--- busy_percent   busy time of the slowest device as a share of the wall time of its median step, or
+-- steps          number of steps on the default device; null if no steps were found
+-- step_ns        wall time of the default device's median step, ns; null if no steps were found
+-- step_times_ns  wall times of the steps on the default device, as in `run_step_times`, ns
+-- busy_percent   busy time of the default device as a share of the wall time of its median step, or
 --                of the entire recording if no steps were found, 0 to 100; null without a device
 -- idle_percent   idle time as a share of the span, 0 to 100; null without a device
 -- mfu_percent    model FLOP utilisation of the median step, as in `run_efficiency`; null if
@@ -31,10 +31,10 @@ SELECT
     runs.note,
     overview.started_at,
     overview.ingested_at,
-    if(slowest.steps_from <> 'run', slowest.steps, NULL) AS steps,
-    if(slowest.steps_from <> 'run', slowest.wall_ns, NULL) AS step_ns,
+    if(shown.steps_from <> 'run', shown.steps, NULL) AS steps,
+    if(shown.steps_from <> 'run', shown.wall_ns, NULL) AS step_ns,
     times.step_times_ns,
-    if(slowest.measure = 'device', 100.0 * slowest.busy_ns / nullif(slowest.wall_ns, 0), NULL)
+    if(shown.measure = 'device', 100.0 * shown.busy_ns / nullif(shown.wall_ns, 0), NULL)
         AS busy_percent,
     overview.idle_percent,
     efficiency.mfu_percent,
@@ -51,10 +51,10 @@ SELECT
     overview.span_ns
 FROM run_overview AS overview
 INNER JOIN runs ON overview.run_id = runs.run_id
-LEFT JOIN run_metrics AS slowest ON overview.run_id = slowest.run_id AND slowest.is_slowest
+LEFT JOIN run_metrics AS shown ON overview.run_id = shown.run_id AND shown.is_default
 LEFT JOIN run_step_times AS times ON overview.run_id = times.run_id
 LEFT JOIN run_efficiency AS efficiency
     ON
         overview.run_id = efficiency.run_id
-        AND efficiency.is_slowest
+        AND efficiency.is_default
         AND NOT efficiency.is_lower_bound;

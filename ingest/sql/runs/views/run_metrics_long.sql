@@ -2,8 +2,7 @@
 -- conditions over any of them.
 -- One row: a metric of a device of a rank of a run; in a run without a device, of a rank.
 --
--- run_id, rank, device
--- is_slowest  whether the device has the longest wall time of the run
+-- run_id, rank, device, is_default
 -- is_slowest_of_rank
 -- metric      name of a column of `run_metrics` without its unit, `idle_` and a cause of idle time,
 --             the name of another part, or from `run_efficiency`: mfu, bandwidth or flop_rate,
@@ -18,7 +17,7 @@ listed AS (
         metrics.run_id,
         metrics.rank,
         metrics.device,
-        metrics.is_slowest,
+        metrics.is_default,
         metrics.is_slowest_of_rank,
         [{ 'metric': 'wall', 'unit': 'ns', 'value': metrics.wall_ns }]
         -- Parts that the run cannot have get a row without a value. The other parts come from
@@ -72,7 +71,7 @@ unnested AS (
         run_id,
         listed.rank,
         device,
-        is_slowest,
+        is_default,
         is_slowest_of_rank,
         unnest(metrics) AS row,
         generate_subscripts(metrics, 1) AS ordinal
@@ -83,7 +82,7 @@ SELECT
     run_id,
     unnested.rank,
     device,
-    is_slowest,
+    is_default,
     is_slowest_of_rank,
     row.metric,
     row.unit,
@@ -97,7 +96,7 @@ SELECT
     run_id,
     run_parts.rank,
     device,
-    is_slowest,
+    is_default,
     is_slowest_of_rank,
     metric_of_part(part, is_idle) AS metric,
     'ns' AS unit,

@@ -22,7 +22,7 @@ named AS (
         started_at,
         ingested_at
     FROM run_overview
-    WHERE run_id IN (SELECT run_id FROM run_metrics WHERE is_slowest)
+    WHERE run_id IN (SELECT run_id FROM run_metrics WHERE is_default)
 )
 
 SELECT

@@ -1,4 +1,4 @@
--- The wall times of each run's steps on its slowest device, for a small chart per run.
+-- The wall times of each run's steps on its default device, for a small chart per run.
 -- One row: a run with steps.
 -- Indexed: Queries over all runs read it.
 --
@@ -15,8 +15,8 @@ numbered AS (
         ) - 1 AS ordinal,
         count(*) OVER (PARTITION BY step.run_id) AS steps
     FROM step_metrics AS step
-    INNER JOIN run_metrics AS slowest USING (run_id, device_id)
-    WHERE slowest.is_slowest AND step.step IS NOT NULL
+    INNER JOIN run_metrics AS shown USING (run_id, device_id)
+    WHERE shown.is_default AND step.step IS NOT NULL
 ),
 
 longest AS (

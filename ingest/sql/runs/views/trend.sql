@@ -1,4 +1,4 @@
--- The metrics of all runs over time, for each run's median step on its slowest device, with the
+-- The metrics of all runs over time, for each run's median step on its default device, with the
 -- runs at which a metric changed. Runs of one series are compared, as in `run_series`.
 -- One row: a metric of a run; metrics that are not known have no row.
 -- Start here: Which runs became slower, and since when?
@@ -38,7 +38,7 @@ metrics AS (
         metric.value
     FROM run_series AS run
     INNER JOIN run_metrics_long AS metric ON run.run_id = metric.run_id
-    WHERE metric.is_slowest AND metric.value IS NOT NULL
+    WHERE metric.is_default AND metric.value IS NOT NULL
 ),
 
 windows AS (

@@ -3,7 +3,7 @@
 -- measured time.
 -- One row: a device of a rank; in a run without a device, the rank's host.
 --
--- device_id, rank, device, measure, is_slowest
+-- device_id, rank, device, measure, is_default
 -- steps            number of steps in the range
 -- steps_name       name of the range in texts: `the median step`, `step 3`, `steps 3 to 7`, `all
 --                  steps`, `the whole recording`
@@ -65,7 +65,7 @@ CREATE MACRO metrics_of_steps(run, from_step := NULL, to_step := NULL) AS TABLE
         metrics.rank,
         metrics.device,
         metrics.measure,
-        metrics.is_slowest,
+        metrics.is_default,
         sums.steps,
         CASE
             WHEN metrics.steps_from = 'run' THEN 'the whole recording'

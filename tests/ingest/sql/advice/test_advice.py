@@ -151,6 +151,7 @@ def test_each_kind_has_its_bound_and_minor_findings_are_left_out(
             "the median step, and the device was idle for 0 µs right before them. Another 40.0 µs "
             "of idle time before them counts as late launches of the host.",
         ),
+        ("straggler", 0, None),
         ("unfused_attention", 0, None),
     ]
 
@@ -231,7 +232,8 @@ def test_an_unknown_bound_has_a_reason(small: Relations) -> None:
         "below_limits": UNKNOWN_LIMITS,
     }
     no_types = "the types of inputs were not recorded (use record_shapes=True)"
-    assert reasons(small, H200[0]) == dict.fromkeys(["float_matmul", "below_limits"], no_types)
+    unknown = dict.fromkeys(["float_matmul", "below_limits"], no_types)
+    assert reasons(small, H200[0]) == unknown
 
 
 # Multiprocessors, memory in 10⁹ bytes and peak rates in TFLOPS, from the vendors' data sheets: half
@@ -411,10 +413,11 @@ def test_a_run_without_a_device_has_advice_on_its_host(small: Relations) -> None
             "No operator ran for 300 µs of the whole recording: the host was in Python, or waited.",
         )
     ]
-    of_host = {"host_bound", "recompiled", "dataloader"}
+    of_host = {"host_bound", "recompiled", "dataloader", "straggler"}
     kinds = small.sql("SELECT DISTINCT kind FROM advice_checks").fetchall()
     of_device = {kind for (kind,) in kinds} - of_host
-    assert reasons(small, "no device") == dict.fromkeys(of_device, "the run has no device")
+    no_device = dict.fromkeys(of_device, "the run has no device")
+    assert reasons(small, "no device") == no_device
 
 
 def test_a_recompilation_while_measured_quotes_its_reason(small: Relations) -> None:

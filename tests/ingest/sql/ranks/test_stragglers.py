@@ -155,3 +155,36 @@ def test_what_the_straggler_does_longer(
         ).fetchall()
         == expected
     )
+
+
+def test_a_rank_that_is_later_than_the_next_by_less_than_the_noise_is_no_straggler() -> None:
+    """Ranks 0 and 2 share a clock; rank 1 comes 1 µs before rank 2, and ends differ by 40 µs."""
+    before = {0: 1000, 1: 1999, 2: 2000}
+    calls = loop(3, 20, lambda rank, _: before[rank], jitter_us=40)
+    hosts = {0: "a", 1: "b", 2: "a"}
+    clocks = {0: shifted(0), 1: shifted(300), 2: shifted(0)}
+    found = built(recorded(calls, clocks, hosts=hosts))
+    assert found.sql("SELECT count(*) FROM collectives WHERE is_last").fetchall() == [(20,)]
+    assert found.sql("SELECT count(late_ns) FROM collectives").fetchall() == [(0,)]
+    assert found.sql(STRAGGLERS).fetchall() == []
+
+
+def test_steps_of_two_cycles_with_the_same_numbers_count_twice() -> None:
+    """Each cycle of a rank has its file. The straggler is 0.8 ms late in each step."""
+    calls = loop(4, 12, lambda rank, _: 4000 + 800 * (rank == 2))
+    again = loop(4, 12, lambda rank, _: 4000 + 800 * (rank == 2), start_us=1_000_000)
+    clocks = dict.fromkeys(range(4), shifted(0))
+    files = {}
+    for cycle, each in enumerate((calls, again)):
+        run = computing(recorded(each, clocks))
+        for name, content in run.files.items():
+            files[f"cycle{cycle}_{name}"] = content
+    found = built(Run(files))
+    assert found.sql(
+        "SELECT rank, round(cost_ns, -4), steps FROM stragglers WHERE is_straggler"
+    ).fetchall() == [(2, 800_000, 22)]
+    [(own_ns, excess_ns)] = found.sql(
+        "SELECT own_ns, excess_ns FROM straggler_causes WHERE level = 'op'"
+    ).fetchall()
+    assert own_ns == pytest.approx(4_800_000, rel=0.01)
+    assert excess_ns == pytest.approx(800_000, rel=0.01)

@@ -38,19 +38,30 @@ def test_the_true_offset_of_200_clocks_is_within_the_uncertainty() -> None:
     found = built(recorded(made, {0: shifted(0), **clocks}))
     rows = found.sql(
         "SELECT rank, middle_ns, offset_ns, coalesce(drift_ppm, 0), uncertainty_ns, "
-        "uncertainty_ppm FROM rank_clocks WHERE rank > 0"
+        "uncertainty_ppm FROM rank_clocks WHERE rank > 0 ORDER BY rank"
     ).fetchall()
     assert len(rows) == len(truth)
     for distance_ns in (0, 200_000_000):  # at the middle of the calls, and far away
-        covered = 0
+        errors = []  # of each clock, and its uncertainty
         for rank, middle_ns, offset_ns, drift_ppm, uncertainty_ns, uncertainty_ppm in rows:
             offset_us, true_ppm = truth[rank]
             true_ns = 1000 * offset_us + true_ppm * 1e-6 * (middle_ns + distance_ns)
             error_ns = true_ns - offset_ns - drift_ppm * 1e-6 * distance_ns
-            covered += abs(error_ns) <= math.hypot(
-                uncertainty_ns, uncertainty_ppm * 1e-6 * distance_ns
+            errors.append(
+                (error_ns, math.hypot(uncertainty_ns, uncertainty_ppm * 1e-6 * distance_ns))
             )
-        assert covered >= 0.95 * len(rows)
+        assert sum(abs(error) <= sure for error, sure in errors) >= 0.95 * len(rows)
+        # Pairs of clocks of the same group, neither of which is the reference.
+        pairs = [
+            (errors[place], errors[other])
+            for place in range(len(errors))
+            for other in range(place)
+            if place // PAIRED == other // PAIRED
+        ]
+        covered = sum(
+            abs(one[0] - other[0]) <= math.hypot(one[1], other[1]) for one, other in pairs
+        )
+        assert covered >= 0.95 * len(pairs)
 
 
 def test_waits_are_those_for_the_last_rank_on_one_clock() -> None:
@@ -109,8 +120,35 @@ def test_clocks_without_a_common_collective_are_connected_through_others() -> No
             calls.append(call)
     found = built(recorded(calls, {0: shifted(0), 1: shifted(100), 2: shifted(-70), 3: shifted(9)}))
     assert found.sql(
-        "SELECT rank, offset_ns, uncertainty_ns IS NULL FROM rank_clocks ORDER BY rank"
-    ).fetchall() == [(0, 0, False), (1, 100_000, False), (2, -70_000, False), (3, None, True)]
+        "SELECT rank, reference_rank, offset_ns FROM rank_clocks ORDER BY rank"
+    ).fetchall() == [(0, 0, 0), (1, 0, 100_000), (2, 0, -70_000), (3, 3, 0)]
+
+
+def test_ranks_without_a_common_collective_are_compared_within_their_pairs() -> None:
+    """Ranks 0 and 3 share a group, and 1 and 2 another one. Ranks 2 and 3 come last."""
+    calls = []
+    for one, other in ((0, 3), (1, 2)):
+        for call in loop(2, 20, lambda rank, _: 500 + 300 * rank):
+            call.starts_us = {one: call.starts_us[0], other: call.starts_us[1]}
+            call.group = str(one)
+            calls.append(call)
+    clocks = {0: shifted(0), 1: shifted(5000), 2: shifted(4930), 3: shifted(100)}
+    found = built(recorded(calls, clocks))
+    assert found.sql(
+        "SELECT rank, reference_rank, is_reference, offset_ns FROM rank_clocks ORDER BY rank"
+    ).fetchall() == [
+        (0, 0, True, 0),
+        (1, 1, True, 0),
+        (2, 1, False, -70_000),
+        (3, 0, False, 100_000),
+    ]
+    waits = "SELECT DISTINCT rank, wait_ns, is_last FROM collectives ORDER BY rank"
+    assert found.sql(waits).fetchall() == [
+        (0, 300_000, False),
+        (1, 300_000, False),
+        (2, 0, True),
+        (3, 0, True),
+    ]
 
 
 def test_unequal_all_to_alls_match_but_set_no_clock() -> None:
@@ -133,10 +171,8 @@ def test_unequal_all_to_alls_match_but_set_no_clock() -> None:
     found = built(recorded(calls, {0: shifted(0), 1: shifted(0)}))
     query = "SELECT DISTINCT kind, is_matched, wait_ns, ends_spread_ns FROM collectives"
     assert found.sql(query).fetchall() == [("all_to_all", True, None, None)]
-    assert found.sql("SELECT offset_ns FROM rank_clocks ORDER BY rank").fetchall() == [
-        (0,),
-        (None,),
-    ]
+    clocks = "SELECT rank, reference_rank, offset_ns FROM rank_clocks ORDER BY rank"
+    assert found.sql(clocks).fetchall() == [(0, 0, 0), (1, 1, 0)]
 
 
 def test_ranks_wait_in_a_broadcast_for_its_root() -> None:
@@ -148,14 +184,14 @@ def test_ranks_wait_in_a_broadcast_for_its_root() -> None:
     assert found.sql(rows).fetchall() == [(300_000, False), (0, False), (0, False)]
 
 
-def test_the_reference_is_a_rank_with_collectives() -> None:
-    """Rank 0 recorded none, so the others are compared with rank 1."""
+def test_a_rank_without_collectives_has_its_own_reference() -> None:
+    """Rank 0 recorded none. The others are compared with rank 1."""
     calls = loop(2, 20, lambda rank, _: 5000 + 300 * rank)
     for call in calls:
         call.starts_us = {1 + rank: at_us for rank, at_us in call.starts_us.items()}
     found = built(recorded(calls, {0: shifted(0), 1: shifted(50), 2: shifted(80)}))
     assert found.sql("SELECT rank, is_reference, offset_ns FROM rank_clocks").fetchall() == [
-        (0, False, None),
+        (0, True, 0),
         (1, True, 0),
         (2, False, 30_000),
     ]

@@ -76,7 +76,7 @@ def test_trend_has_every_metric_of_every_run_in_order(series: Relations) -> None
         series,
         """
         SELECT
-            (SELECT count(value) FROM run_metrics_long WHERE is_slowest),
+            (SELECT count(value) FROM run_metrics_long WHERE is_default),
             (SELECT count(*) FROM trend)
         """,
     )
@@ -125,7 +125,7 @@ def test_a_change_is_at_the_first_run_with_the_new_value(values, found) -> None:
     )
     connection.execute(
         "CREATE TABLE run_metrics_long AS SELECT unnest(range(len($1))) AS run_id, "
-        "'wall' AS metric, 'ns' AS unit, unnest($1) AS value, true AS is_slowest",
+        "'wall' AS metric, 'ns' AS unit, unnest($1) AS value, true AS is_default",
         [values],
     )
     connection.execute(sql.files()["trend"].statement)

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections import Counter
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.usefixtures("capture_extra")
 
 SLOW_RANK = 1  # of `examples/slow_rank.py`
 STEPS = 6
+# The example computes 40 ms more. A busy machine can hold up any rank for that long.
+DELAY_S = 0.2
 # A job of one process, or of forks that know their `rank`.
 JOIN = """
 import os, sys, torch, torch.distributed as dist
@@ -46,8 +49,11 @@ def slow_rank(capture_extra, tmp_path_factory) -> tuple[Path, Finished]:
     """A run of four ranks, of which one is late in each step."""
     directory = tmp_path_factory.mktemp("slow_rank")
     torchrun = [str(Path(sys.executable).with_name("torchrun")), "--standalone"]
-    script = str(ROOT / "examples" / "slow_rank.py")
-    command = [*capture_run(), *torchrun, "--nproc-per-node", "4", script]
+    example = (ROOT / "examples" / "slow_rank.py").read_text()
+    slower, replaced = re.subn("(?m)^DELAY_S = .*", f"DELAY_S = {DELAY_S}", example)
+    assert replaced == 1
+    (directory / "slow_rank.py").write_text(slower)
+    command = [*capture_run(), *torchrun, "--nproc-per-node", "4", "slow_rank.py"]
     done = in_a_new_process(*command, cwd=directory, OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stderr
     return directory / "run", done
@@ -106,7 +112,7 @@ def test_ingest_finds_the_slow_rank_and_what_it_does_longer(slow_rank, tmp_path)
         assert connection.execute(costs).fetchall() == [(SLOW_RANK,)]
         longer = (
             "SELECT max_rank, ranks FROM imbalance "
-            "WHERE level = 'op' AND name = 'aten::linalg_qr' AND excess_ns > 20e6"
+            "WHERE level = 'op' AND name = 'aten::linalg_qr' AND excess_ns > 100e6"
         )
         assert connection.execute(longer).fetchall() == [(SLOW_RANK, 1)]
 
@@ -173,7 +179,7 @@ def test_the_tool_of_torch_matches_the_ranks(slow_rank, with_torch, tmp_path):
 def test_the_others_wait_for_the_slow_rank(slow_rank):
     directory, _ = slow_rank
     waits_us = [
-        min(
+        median(
             event["dur"]
             for event in trace_of(directory, rank)["traceEvents"]
             if event["name"] == "gloo:all_reduce" and event["args"]["Input Dims"] == [[256 * 257]]
@@ -296,14 +302,24 @@ def test_a_rank_that_fails_leaves_its_files(with_torch, tmp_path):
 
 
 def test_ranks_that_wait_for_each_other_say_for_what(with_torch, tmp_path):
-    """Each waits in C++ and is ended by SIGTERM, long after its recording has ended."""
+    """Each waits in C++ and is ended by SIGTERM, long after its recording has ended.
+
+    None dies before both have written their files: the death of one would end the other's wait.
+    """
     script = JOIN + (
         "import pickle, signal, threading, time, torch.multiprocessing as mp\n"
+        "from pathlib import Path\n"
+        "kill = os.kill\n"
+        "def kill_with_the_other(process, number):\n"
+        "    Path(f'written{dist.get_rank()}').touch()\n"
+        "    paths = [Path(f'written{rank}') for rank in range(2)]\n"
+        "    while not all(path.exists() for path in paths): time.sleep(0.05)\n"
+        "    kill(process, number)\n"
         "def recorded():\n"
         "    return pickle.loads(torch._C._distributed_c10d._dump_fr_trace())['entries']\n"
         "def stop():\n"
         "    while recorded()[-1]['retired']: time.sleep(0.05)\n"
-        "    time.sleep(0.2); os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    os.kill = kill_with_the_other; kill(os.getpid(), signal.SIGTERM)\n"
         "def work(rank):\n"
         "    join(rank, 2); train(12)\n"
         "    other = dist.new_group([0, 1], group_desc='other')\n"

@@ -183,7 +183,7 @@ def test_the_number_of_calls_in_a_real_run(sampled: Samples) -> None:
     with ingest.connect(sampled.store(TWO_RANKS)) as connection:
         found = connection.execute(
             "SELECT name, differing_ranks, min_count, max_count FROM rank_divergence "
-            "WHERE kind = 'op' AND regexp_full_match(name, '\w+Backward[0-9]') ORDER BY name"
+            r"WHERE kind = 'op' AND regexp_full_match(name, '\w+Backward[0-9]') ORDER BY name"
         ).fetchall()
     assert found == [
         (name, [1], min(first[name], second[name]), max(first[name], second[name]))

@@ -17,6 +17,9 @@ KEYWORDS = (
     *("Filled by", "Paths"),
 )
 KEYWORD_LINE = re.compile(rf"^({'|'.join(KEYWORDS)}): ")
+KEYWORD = re.compile(
+    rf"^-- ({'|'.join(KEYWORDS)}): (.+(?:\n-- (?!(?:{'|'.join(KEYWORDS)}): ).+)*)", re.MULTILINE
+)
 PART_LINE = re.compile(r"Part of (`\w+`(?:(?:, | and )`\w+`)*): ")
 FILLING = re.compile(r"(\w+)\(([\w, ]+)\)")
 PATHS = re.compile(r"(\w+) \((\w+)\)")
@@ -66,8 +69,13 @@ def paths(text: str) -> dict[str, str]:
     return {match[1]: match[2] for match in found if match}
 
 
-def header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
-    """Parse a header: its documentation, and the texts of its keywords.
+def keywords(header: str) -> dict[str, str]:
+    """Return the texts of a header's keywords, without documentation."""
+    return {found[1]: found[2].replace("\n-- ", " ") for found in KEYWORD.finditer(header)}
+
+
+def documentation(header: str) -> Documentation:
+    """Parse the documentation in a header.
 
     A header has a summary, `One row: …`, other keywords, and `column  description` lines, which
     indented lines continue. A line with only names lists columns of the glossary. An empty line
@@ -77,7 +85,7 @@ def header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
     columns: dict[str, str] = {}
     keyword = prose = column = ""
     is_after_blank = False
-    for line in lines:
+    for line in header.splitlines():
         content = line[2:].removeprefix(" ")
         if match := COLUMN_LINE.match(content):
             column = match[1]
@@ -99,7 +107,7 @@ def header(lines: list[str]) -> tuple[Documentation, dict[str, str]]:
             keyword, is_after_blank = prose, True
     joined = {keyword: " ".join(parts) for keyword, parts in texts.items()}
     summary, question = joined.pop(""), joined.get("Start here")
-    return Documentation(summary, joined["One row"], columns, question), joined
+    return Documentation(summary, joined["One row"], columns, question)
 
 
 @cache

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ingest.sql import advice_kinds
-from ingest.sql.headers import Documentation, Filling, filling, header, paths
+from ingest.sql.headers import Documentation, Filling, documentation, filling, keywords, paths
 
 SQL_DIRECTORY = Path(__file__).parent
+HEADER = re.compile(r"(?:--.*\n|\s*\n)*")
 MACRO = re.compile(
     r"CREATE MACRO \w+\((?P<parameters>.*?)\)\s+AS\s+(?P<table>TABLE\s)?(?P<body>.*?);?\s*",
     re.DOTALL,
@@ -43,13 +44,18 @@ class SqlFile:
     topic: str
     kind: str
     body: str
-    documentation: Documentation
+    header: str
     materialised: str | None
     materialised_if_small: str | None
     stored: str | None
     indexed: str | None
     filled_by: Filling | None
     paths: dict[str, str]
+
+    @cached_property
+    def documentation(self) -> Documentation:
+        """The header, parsed when something needs it: adding a run does not."""
+        return documentation(self.header)
 
     @property
     def is_ddl(self) -> bool:
@@ -141,21 +147,20 @@ def relations() -> tuple[SqlFile, ...]:
 
 
 def _read(path: Path) -> SqlFile:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    is_body = [not line.startswith("--") and bool(line.strip()) for line in lines]
-    begins = is_body.index(True)
-    documentation, keywords = header(lines[:begins])
-    filled_by = keywords.get("Filled by")
+    text = path.read_text(encoding="utf-8")
+    header = HEADER.match(text)[0]  # type: ignore[index]  # it matches any text
+    said = keywords(header)
+    filled_by = said.get("Filled by")
     return SqlFile(
         path.stem,
         path.parts[-3],
         path.parts[-2],
-        advice_kinds.expanded("\n".join(lines[begins:])),
-        documentation,
-        keywords.get("Materialised"),
-        keywords.get("Materialised in small runs"),
-        keywords.get("Stored"),
-        keywords.get("Indexed"),
+        advice_kinds.expanded(text[len(header) :].removesuffix("\n")),
+        header,
+        said.get("Materialised"),
+        said.get("Materialised in small runs"),
+        said.get("Stored"),
+        said.get("Indexed"),
         filling(filled_by) if filled_by else None,
-        paths(keywords["Paths"]) if "Paths" in keywords else {},
+        paths(said["Paths"]) if "Paths" in said else {},
     )

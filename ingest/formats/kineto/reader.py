@@ -42,6 +42,7 @@ FIRST_LOOK = 16 << 10  # bytes after a `]`; usually enough to show that it is in
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WHITESPACE = b" \t\r\n"
 BLANK = " \t\r\n\0"
+LAST_EVENT = re.compile(rb"\}(?=\s*\])")  # its end, unless an argument of the event ends like this
 BETWEEN_KEYS = BLANK + ","
 PHASE = re.compile(recognition.PHASE.pattern.decode())
 
@@ -83,7 +84,7 @@ class KinetoTrace:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the pieces of `traceEvents` and of the text after it, in file order.
 
-        The text of a long piece, and of the last one, is left empty. Raise ProfileError if the
+        The text of a long piece, and of the one after the last event, is left empty. Raise ProfileError if the
         file has no `traceEvents`.
         """
         with self.path.open("rb") as file:
@@ -112,6 +113,12 @@ class KinetoTrace:
                     yield batch_of((self.pieces, offset, offset + done, ""))
                     self.pieces += 1
                 carry, offset = buffer[done:], offset + done
+        if last := LAST_EVENT.search(carry):
+            starts, ends = np.array([0]), np.array([last.end()])
+            self.backslashes += with_backslash(carry, ends)
+            yield batch(carry, starts, ends, offset, self.pieces)
+            self.pieces += 1
+            carry, offset = carry[last.end() :], offset + last.end()
         if carry:
             self.backslashes += bool(LITERAL.search(carry))
             yield batch_of((self.pieces, offset, self.json_bytes, ""))

@@ -6,7 +6,6 @@ import duckdb
 import pytest
 
 from ingest.sql.dependencies import Condition, Reader
-from ingest.sql.headers import Documentation
 from ingest.sql.loader import SqlFile
 from tests.helpers.cases import check_each
 
@@ -53,7 +52,7 @@ NOT_EMPTY_WITHOUT_T = (
 
 def sql_file(name: str, body: str, kind: str = "intermediate") -> SqlFile:
     """Return a file without a header."""
-    return SqlFile(name, "events", kind, body, Documentation("", "", {}), *[None] * 5, {})
+    return SqlFile(name, "events", kind, body, "", *[None] * 5, {})
 
 
 def reader(connection: duckdb.DuckDBPyConnection, query: str) -> Reader:

@@ -9,38 +9,52 @@
 -- The aggregates are largest and smallest numbers. DuckDB keeps the states of `arg_max` in memory,
 -- and a run with many gaps has no room for them.
 WITH
-spans AS (
+pairs AS MATERIALIZED (
     SELECT
-        span.nesting,
-        event.name,
-        event.start_ns,
-        event.end_ns
-    FROM launching_spans AS span
-    INNER JOIN complete AS event ON span.span_id = event.event_id
+        host_gaps.gap_id,
+        pair.span_id,
+        pair.overlap_ns,
+        2 * pair.overlap_ns >= host_gaps.to_ns - from_ns AS fills,
+        pair.start_ns < from_ns AS began_before,
+        coalesce(pair.span_id = host_gaps.copy_id, FALSE) AS is_copy
+    FROM overlapping('launching_spans', 'host_gaps') AS pair
+    INNER JOIN host_gaps USING (lane, from_ns)
+),
+
+-- `nesting` numbers the spans, those of a thread from outermost to innermost.
+spans AS MATERIALIZED (
+    SELECT
+        event_id,
+        name,
+        category,
+        start_ns,
+        end_ns,
+        row_number() OVER (ORDER BY start_ns, end_ns DESC, event_index, event_id) AS nesting
+    FROM complete
+    WHERE event_id IN (SELECT pairs.span_id FROM pairs)
 ),
 
 candidates AS (
     SELECT
-        host_gaps.gap_id,
-        pair.nesting,
+        pairs.gap_id,
+        span.nesting,
         -- A number with the same order as the two numbers together.
-        pair.overlap_ns::HUGEINT << 40 | pair.nesting AS by_overlap,
-        2 * pair.overlap_ns >= host_gaps.to_ns - from_ns AS fills,
-        pair.start_ns < from_ns AS began_before,
-        event.category IN ('cpu_op', 'user_annotation') AS is_op,
-        event.category = 'cpu_op' AS is_cpu_op,
-        is_wrapper(event.name) AS wraps,
-        event.name LIKE 'ProfilerStep#%' OR stage_mark(event.name) IS NOT NULL AS is_step,
-        event.category = 'python_function' AS is_frame,
-        event.category = 'python_function' AND NOT starts_with(event.name, '<') AS is_python,
-        event.category <> 'python_function' AND is_compilation(event.name) AS compiles,
-        event.category <> 'python_function' AND is_data_loader(event.name) AS loads_data,
-        event.category <> 'python_function'
-        AND pair.start_ns < from_ns
-        AND (is_wait(event.name) OR coalesce(pair.span_id = host_gaps.copy_id, FALSE)) AS waits
-    FROM overlapping('launching_spans', 'host_gaps') AS pair
-    INNER JOIN host_gaps USING (lane, from_ns)
-    INNER JOIN complete AS event ON pair.span_id = event.event_id
+        pairs.overlap_ns::HUGEINT << 40 | span.nesting AS by_overlap,
+        pairs.fills,
+        pairs.began_before,
+        span.category IN ('cpu_op', 'user_annotation') AS is_op,
+        span.category = 'cpu_op' AS is_cpu_op,
+        is_wrapper(span.name) AS wraps,
+        span.name LIKE 'ProfilerStep#%' OR stage_mark(span.name) IS NOT NULL AS is_step,
+        span.category = 'python_function' AS is_frame,
+        span.category = 'python_function' AND NOT starts_with(span.name, '<') AS is_python,
+        span.category <> 'python_function' AND is_compilation(span.name) AS compiles,
+        span.category <> 'python_function' AND is_data_loader(span.name) AS loads_data,
+        span.category <> 'python_function'
+        AND pairs.began_before
+        AND (is_wait(span.name) OR pairs.is_copy) AS waits
+    FROM pairs
+    INNER JOIN spans AS span ON pairs.span_id = span.event_id
 ),
 
 hosts AS (

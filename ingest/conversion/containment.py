@@ -25,6 +25,10 @@ class FilesError(Exception):
         self.errors = errors
 
 
+class AgainError(Exception):
+    """An attempt failed that may succeed if it does one thing at a time. The next one does."""
+
+
 def without_bad_files(run: RunInput, write: Callable[[RunInput], T]) -> T:
     """Return the result of `write(run)`, if necessary without the files that make it fail.
 
@@ -70,6 +74,8 @@ class _Attempts(Generic[T]):
             run = self._run_of(files)
             try:
                 self.result = self._write(run)
+            except AgainError:
+                pass
             except FilesError as error:
                 self.errors |= error.errors
             except Exception as error:

@@ -29,7 +29,7 @@ def load_captures(source: Source, staging: Staging, progress: Progress) -> None:
         with open_scratch(
             directory / "scratch", memory_limit=MEMORY_LIMIT, temp_directory=spill
         ) as scratch:
-            source.format.load(source, Staging(scratch, staging.sources), progress)
+            source.format.load(source, staging.on(scratch), progress)
             processes = [source, *staging.sources[known:]]
             for process in processes:
                 scratch.execute(

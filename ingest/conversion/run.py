@@ -2,11 +2,9 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,19 +13,14 @@ import duckdb
 
 from ingest import sql
 from ingest.conversion.build import build
-from ingest.conversion.containment import FilesError, without_bad_files
-from ingest.conversion.graph_captures import load_captures
+from ingest.conversion.containment import AgainError, without_bad_files
 from ingest.conversion.parquet import write_tables
 from ingest.conversion.scratch import open_scratch
-from ingest.errors import ProfileError
-from ingest.formats import Source, SourceWarning, Staging, state_of
-from ingest.formats.failure import is_of_a_file
+from ingest.conversion.stage import stage_files
+from ingest.formats import Source, SourceWarning
 from ingest.inputs import (
-    GRAPH_CAPTURE,
     RunInput,
     device_name,
-    stage_compilations,
-    stage_ranks,
     started_at,
     world_size,
 )
@@ -35,6 +28,7 @@ from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
+READERS = 8  # small files at a time, which share the memory
 WORKERS = 2  # statements at a time, because planning a statement keeps one processor busy
 SMALL_BYTES = 4 << 20  # of files on disk; the tables of larger ones are written one at a time
 
@@ -86,7 +80,9 @@ def write_run(
     A file that cannot be loaded becomes a source with status `failed`. Raise ProfileError if no
     profile can be loaded.
     """
-    workers = min(threads or os.cpu_count() or 1, WORKERS)
+    processors = threads or os.cpu_count() or 1
+    workers = min(processors, WORKERS)
+    readers = min(processors, READERS)
     writers = workers if run.bytes <= SMALL_BYTES else 1
     config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "preserve_insertion_order": False}
     if threads:
@@ -94,12 +90,17 @@ def write_run(
     attempts = count()
 
     def write(run: RunInput) -> str:
+        nonlocal readers
         for file in directory.iterdir():  # of an attempt that failed
             file.unlink()
         scratch = directory.with_name(f"{directory.name}.scratch{next(attempts) or ''}")
         spill = f"{scratch}.spill"
         with open_scratch(scratch, temp_directory=spill, **config) as connection:
-            stage_run(connection, run, options, added_at or utc_now(), progress)
+            try:
+                stage_run(connection, run, options, added_at or utc_now(), progress, readers)
+            except AgainError:
+                readers = 1
+                raise
             empty = build(connection, workers)
             _read_warnings(connection, run.sources)
             write_tables(connection, directory, empty, index_row, writers)
@@ -115,14 +116,15 @@ def stage_run(
     options: AddOptions,
     added_at: datetime,
     progress: Callable[[int], None] | None = None,
+    readers: int = 1,
 ) -> None:
     """Fill the staged tables of a scratch database from the files of a run.
 
     Secrets and paths are redacted as `options` say. Files with the status `failed` are not read.
-    Raise ProfileError if no profile can be read, and FilesError if readers raise other exceptions.
-    The other arguments are those of `write_run`.
+    `readers` and exceptions are those of `stage_files`. The other arguments are those of
+    `write_run`.
     """
-    _stage(Staging(connection, run.sources), run, progress)
+    stage_files(connection, run, readers, progress)
     if options.redact_paths:
         redact_paths(connection)
     if not run.sources:
@@ -140,48 +142,6 @@ def stage_run(
 def utc_now() -> datetime:
     """Return the current time, UTC, without a time zone, as DuckDB expects it."""
     return datetime.now(UTC).replace(tzinfo=None)
-
-
-def _stage(staging: Staging, run: RunInput, progress: Callable[[int], None] | None) -> None:
-    profiles = [file for file in run.sources if file.is_profile]
-    captures = [file for file in run.sources if file.kind == GRAPH_CAPTURE]
-    unread = [file for file in [*profiles, *captures] if file.status != "failed"]
-    failures: list[ProfileError] = []
-    errors: dict[int, Exception] = {}
-    read_bytes = 0
-    for source in unread:
-        began = time.perf_counter()
-        load = source.format.load if source.format and source.is_profile else load_captures
-        try:
-            load(source, staging, partial(_report, progress, read_bytes))
-            source.seconds = round(time.perf_counter() - began, 3)
-        except ProfileError as error:
-            if source.is_profile:
-                failures.append(error)
-            source.fail(str(error))
-        except Exception as error:
-            if not is_of_a_file(error, source.path):
-                raise
-            errors[source.source_id] = error.with_traceback(None)
-            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
-                break  # the database cannot be used any more
-        read_bytes += source.bytes or 0
-        if source.state and source.state != state_of(source.path):
-            raise ProfileError(f"{source.path}: it changed while it was read; add it again")
-    run.read_checksums()
-    if errors:
-        raise FilesError(errors)
-    if profiles and all(source.status == "failed" for source in profiles):
-        reasons = (source.message("unreadable") for source in profiles)
-        raise failures[0] if failures else ProfileError(next(filter(None, reasons), ""))
-    for source, description in run.descriptions:
-        stage_compilations(source, description, staging)
-    stage_ranks(staging.connection, run.sources)
-
-
-def _report(progress: Callable[[int], None] | None, before: int, position: int) -> None:
-    if progress:
-        progress(before + position)
 
 
 def _read_warnings(connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:

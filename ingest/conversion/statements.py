@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -23,7 +24,10 @@ class Statements:
     def __init__(self, connection: duckdb.DuckDBPyConnection, workers: int) -> None:
         self.workers = workers
         self._connection = connection
-        self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._cursors = [connection.cursor() for _ in range(workers)] if workers > 1 else []
+        self._free: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+        for cursor in self._cursors:
+            self._free.put(cursor)
         self._pool = ThreadPoolExecutor(workers)
 
     def submit(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
@@ -32,9 +36,15 @@ class Statements:
             done: Future[T] = Future()
             done.set_result(work(self._connection, *args, **kwargs))
             return done
-        cursor = self._connection.cursor()
-        self._cursors.append(cursor)
-        return self._pool.submit(work, cursor, *args, **kwargs)
+
+        def call() -> T:
+            cursor = self._free.get()
+            try:
+                return work(cursor, *args, **kwargs)
+            finally:
+                self._free.put(cursor)
+
+        return self._pool.submit(call)
 
     def __enter__(self) -> "Statements":
         return self

@@ -18,13 +18,21 @@ T = TypeVar("T")
 class Staging:
     """The staged tables of one run, in the database of `connection`.
 
-    `sources` are the files of the run, and the further processes that are found in them.
+    `sources` are at first the files of the run, numbered from 0. Readers add the further processes
+    that they find in a file.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, sources: list[Source]) -> None:
         self.connection = connection
         self.sources = sources
+        self._files = len(sources)
         self._shared: dict[Callable[[], Any], Any] = {}
+
+    def on(self, connection: duckdb.DuckDBPyConnection) -> "Staging":
+        """Return the staging of the same sources through another connection."""
+        other = Staging(connection, self.sources)
+        other._files = self._files
+        return other
 
     def shared(self, make: Callable[[], T]) -> T:
         """Return an object that all files of the run share; `make()` creates it on first use."""
@@ -33,14 +41,15 @@ class Staging:
         made: T = self._shared[make]
         return made
 
-    def part_of(self, source: Source) -> Source:
-        """Add a source for a further process in the file of `source`, and return it.
+    def part_of(self, source: Source, number: int) -> Source:
+        """Add a source for the process `number`, from 1, in the file of `source`, and return it.
 
-        The size of the file counts only once.
+        Its id does not depend on the order in which files are read. The size of the file counts
+        only once.
         """
         part = replace(
             source,
-            source_id=len(self.sources),
+            source_id=number * self._files + source.source_id,
             bytes=None,
             json_bytes=None,
             dropped={},

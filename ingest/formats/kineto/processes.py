@@ -58,7 +58,7 @@ def split(source: Source, staging: Staging, contents: list[Contents]) -> list[So
         if not isinstance(recorded, dict) or "rank" not in recorded:
             source.metadata[PROCESS] = _distributed(source, ranks[0])
         return [source]
-    parts = [source, *(staging.part_of(source) for _ in labels[1:])]
+    parts = [source, *(staging.part_of(source, number) for number in range(1, len(labels)))]
     for part, label, rank in zip(parts, labels, ranks, strict=True):
         part.process = label
         part.metadata = source.metadata | {PROCESS: _distributed(source, rank)}

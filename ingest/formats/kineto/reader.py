@@ -84,8 +84,8 @@ class KinetoTrace:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the pieces of `traceEvents` and of the text after it, in file order.
 
-        The text of a long piece, and of the one after the last event, is left empty. Raise ProfileError if the
-        file has no `traceEvents`.
+        The text of a long piece is left empty, and so is what follows the last event. Raise
+        ProfileError if the file has no `traceEvents`.
         """
         with self.path.open("rb") as file:
             self._file, self._blocks = file, blocks(file)

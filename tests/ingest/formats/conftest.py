@@ -63,9 +63,10 @@ def load(tmp_path: Path) -> Load:
         sources = read_run_input(directory).sources
         assert len(sources) == len(contents)
         with open_scratch(directory.with_name(f"{directory.name}.scratch")) as connection:
+            staging = Staging(connection, sources)
             for source in list(sources):
                 assert source.format
-                source.format.load(source, Staging(connection, sources), lambda _: None)
+                source.format.load(source, staging, lambda _: None)
                 counts = [source.complete or 0, *source.other.values(), *source.dropped.values()]
                 assert source.events == sum(counts) or not source.has_events
         return sources

@@ -20,9 +20,10 @@ def read_run(tmp_path_factory: pytest.TempPathFactory) -> ReadRun:
         sources = read_run_input(directory).sources
         scratch = tmp_path_factory.mktemp("scratch") / "run.scratch"
         with open_scratch(scratch) as connection:
+            staging = Staging(connection, sources)
             for source in list(sources):
                 if source.format and source.is_profile:
-                    source.format.load(source, Staging(connection, sources), lambda _: None)
+                    source.format.load(source, staging, lambda _: None)
             stage_ranks(connection, sources)
         return sources
 

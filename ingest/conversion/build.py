@@ -36,14 +36,17 @@ MANY_ROWS = 1_500_000
 
 
 def build(
-    connection: duckdb.DuckDBPyConnection, workers: int = 1, only: frozenset[str] = frozenset()
+    connection: duckdb.DuckDBPyConnection,
+    workers: int = 1,
+    only: frozenset[str] = frozenset(),
+    progress: Callable[[float], None] | None = None,
 ) -> frozenset[str]:
     """Fill the tables of a scratch database, and return the names of the relations without rows.
 
     `workers`: number of independent tables filled at the same time; one if there are more than
     `MANY_ROWS` staged rows. Planning a statement keeps one core busy, and so does a step in Python.
     What runs out of memory beside another statement runs again alone. `only`: relations that are
-    wanted; all if it is empty.
+    wanted; all if it is empty. `progress`: called with the share of the relations that are filled.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
     snapshot and no compile log, and half of the SQL is about these.
@@ -60,6 +63,7 @@ def build(
     empty = {name for name in staged if not rows[name]}
     known = {*staged, *constants()}
     waiting = [task for task in (_needed(only) if only else tasks()) if task.names - known]
+    count = len(waiting)
     running: dict[Future[set[str]], Task] = {}
     done: Future[set[str]] | None
     beside: list[Task] = []  # those that started while another one could run
@@ -91,6 +95,8 @@ def build(
                     beside.remove(task)
                     at_once = 1
                     waiting.insert(0, task)
+            if progress:
+                progress(1 - (len(waiting) + len(running)) / count)
             done = None  # it may hold what a failed step had in memory
     return frozenset(empty)
 

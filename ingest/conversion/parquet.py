@@ -1,6 +1,6 @@
 """Writing of a run's tables from the scratch database to Parquet."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -28,11 +28,12 @@ def write_tables(
     empty: frozenset[str],
     index_row: Path | None,
     workers: int,
+    progress: Callable[[float], None] | None = None,
 ) -> None:
     """Write `<table>.parquet` into `directory` for each table that is not in `empty`.
 
     `index_row`: the file for the run's row of the index, with an empty `run_id`. `workers`: number
-    of tables written at the same time.
+    of tables written at the same time. `progress`: called with the share of files that are written.
     """
     # The joins of `events` have the narrow side on the right, to be kept in memory. DuckDB would
     # swap the sides, because it cannot know how many rows pass the filter on the left.
@@ -46,8 +47,10 @@ def write_tables(
             for table in sql.tables()
             if table.name not in empty
         ]
-        for written in writing:
+        for count, written in enumerate(writing, 1):
             written.result()
+            if progress:
+                progress(count / len(writing))
 
 
 def _write(connection: duckdb.DuckDBPyConnection, table: str, directory: Path) -> None:

@@ -28,6 +28,8 @@ from ingest.redaction import redact, redact_paths, redact_secrets
 from ingest.units import as_utf8
 
 MEMORY_LIMIT = "512MB"
+# The parts of the work, as shares of the time that most runs take. Writing is the rest.
+READING, BUILDING = 0.3, 0.55
 READERS = 8  # small files at a time, which share the memory
 WORKERS = 2  # statements at a time, because planning a statement keeps one processor busy
 SMALL_BYTES = 4 << 20  # of files on disk; the tables of larger ones are written one at a time
@@ -66,7 +68,7 @@ def write_run(
     directory: Path,
     index_row: Path | None = None,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
     added_at: datetime | None = None,
 ) -> str:
     """Write `<table>.parquet` for each table with rows into the existing, empty `directory`.
@@ -74,8 +76,8 @@ def write_run(
     Return the run's name in the tables.
 
     `index_row`: file for the run's row of the store's index, without its id. `progress`: called
-    with the bytes of all files read so far. `added_at`: when the run was added, UTC; None means
-    now.
+    with the share of the work that is done, 0 to 1. `added_at`: when the run was added, UTC; None
+    means now.
 
     A file that cannot be loaded becomes a source with status `failed`. Raise ProfileError if no
     profile can be loaded.
@@ -89,6 +91,9 @@ def write_run(
         config["threads"] = threads
     attempts = count()
 
+    def part(begin: float, share: float) -> Callable[[float], None]:
+        return lambda done: progress(begin + share * done) if progress else None
+
     def write(run: RunInput) -> str:
         nonlocal readers
         for file in directory.iterdir():  # of an attempt that failed
@@ -97,13 +102,17 @@ def write_run(
         spill = f"{scratch}.spill"
         with open_scratch(scratch, temp_directory=spill, **config) as connection:
             try:
-                stage_run(connection, run, options, added_at or utc_now(), progress, readers)
+                reading = part(0, READING)
+                stage_run(connection, run, options, added_at or utc_now(), reading, readers)
             except AgainError:
                 readers = 1
                 raise
-            empty = build(connection, workers)
+            empty = build(connection, workers, progress=part(READING, BUILDING))
             _read_warnings(connection, run.sources)
-            write_tables(connection, directory, empty, index_row, writers)
+            written = READING + BUILDING
+            write_tables(
+                connection, directory, empty, index_row, writers, part(written, 1 - written)
+            )
             named = connection.execute("SELECT name FROM staged_run").fetchall()
         return str(named[0][0]) if named else ""
 
@@ -115,7 +124,7 @@ def stage_run(
     run: RunInput,
     options: AddOptions,
     added_at: datetime,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
     readers: int = 1,
 ) -> None:
     """Fill the staged tables of a scratch database from the files of a run.

@@ -21,13 +21,13 @@ def stage_files(
     connection: duckdb.DuckDBPyConnection,
     run: RunInput,
     readers: int,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[float], None] | None,
 ) -> None:
     """Read the files of a run whose status is not `failed`, and add what they say about ranks.
 
-    `readers`: number of small traces read at the same time. `progress`: called with the bytes of
-    all files read so far. Raise ProfileError if no profile can be read, FilesError if readers raise
-    other exceptions, and AgainError if they do while others read.
+    `readers`: number of small traces read at the same time. `progress`: called with the share of
+    the files' bytes that is read, 0 to 1. Raise ProfileError if no profile can be read, FilesError
+    if readers raise other exceptions, and AgainError if they do while others read.
     """
     staging = Staging(connection, run.sources)
     profiles = [file for file in run.sources if file.is_profile]
@@ -36,15 +36,16 @@ def stage_files(
     together = [file for file in unread if file.has_events and (file.bytes or 0) <= ALONE_BYTES]
     if len(together) < 2 or readers < 2:
         together = []
-    reading = _Reading(staging, progress)
+    known = {file.source_id for file in together}
+    rest = [file for file in unread if file.source_id not in known]
+    reading = _Reading(staging, sum(file.bytes or 0 for file in unread), progress)
     with Statements(connection, readers if together else 1) as statements:
         for done in [statements.submit(reading.read, source) for source in together]:
             done.result()
     if reading.errors:
         raise AgainError
-    for source in unread:
-        if source not in together:
-            reading.read(connection, source)
+    for source in rest:
+        reading.read(connection, source)
     run.sources.sort(key=lambda source: source.source_id)
     run.read_checksums()
     if reading.errors:
@@ -63,10 +64,13 @@ class _Reading:
     `errors`: unforeseen exceptions, by source id.
     """
 
-    def __init__(self, staging: Staging, progress: Callable[[int], None] | None) -> None:
+    def __init__(
+        self, staging: Staging, all_bytes: int, progress: Callable[[float], None] | None
+    ) -> None:
         self.errors: dict[int, Exception] = {}
         self._failures: dict[int, ProfileError] = {}  # of profiles, by source id
         self._staging = staging
+        self._bytes = all_bytes
         self._progress = progress
         self._positions: dict[int, int] = {}  # bytes read, by source id
         self._lock = threading.Lock()
@@ -106,4 +110,4 @@ class _Reading:
         if self._progress:
             with self._lock:
                 self._positions[source.source_id] = position
-                self._progress(sum(self._positions.values()))
+                self._progress(min(sum(self._positions.values()) / max(self._bytes, 1), 1.0))

@@ -18,7 +18,7 @@ def convert_new(
     options: AddOptions,
     workers: Workers,
     existing: Callable[[Read], str | None],
-    progress: Callable[[Path, int], None] | None = None,
+    progress: Callable[[Path, float], None] | None = None,
 ) -> Iterator[tuple[Path, NewRun | Added | IngestError]]:
     """Let workers convert each path. Yield it with a new run, a known one, or an error.
 

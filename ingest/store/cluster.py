@@ -62,7 +62,7 @@ class Cluster:
         self,
         items: Sequence[Item],
         work: Writing[Item],
-        progress: Callable[[Item, int], None] | None = None,
+        progress: Callable[[Item, float], None] | None = None,
     ) -> Generator[tuple[Item, Read | IngestError], None, None]:
         """Run `work` on each item. Yield each item with its outcome, as soon as it is known.
 
@@ -72,7 +72,7 @@ class Cluster:
         shared = self._submit(_same, work)  # a task, which can run again
         contents: dict[int, Any] = {}
 
-        def advance(event: tuple[float, tuple[int, int]]) -> None:
+        def advance(event: tuple[float, tuple[int, float]]) -> None:
             number, done = event[1]
             if progress:
                 progress(items[number], done)
@@ -301,7 +301,7 @@ def _pack(
     worker = get_worker()
     reported = time.monotonic()
 
-    def report(done: int) -> None:
+    def report(done: float) -> None:
         nonlocal reported
         if time.monotonic() > reported + REPORT_SECONDS:
             reported = time.monotonic()

@@ -104,13 +104,13 @@ class Storage(Protocol):
         paths: Sequence[Path],
         options: AddOptions,
         jobs: int = 1,
-        progress: Callable[[Path, int], None] | None = None,
+        progress: Callable[[Path, float], None] | None = None,
         cluster: str | None = None,
     ) -> AddOutcomes:
         """Add each path as a run. Yield each path with its outcome, as soon as it is known.
 
         Processes do the work, `jobs` at a time, or the workers of a `cluster` (`cluster_at`).
-        `progress` is called with a path and the number of bytes of its files read so far. Closing
+        `progress` is called with a path and the share of its work that is done, 0 to 1. Closing
         the iterator ends the processes of this machine at once.
         """
 
@@ -132,7 +132,7 @@ class Storage(Protocol):
         self,
         run_ids: Sequence[str],
         jobs: int = 1,
-        progress: Callable[[str, int], None] | None = None,
+        progress: Callable[[str, float], None] | None = None,
         cluster: str | None = None,
     ) -> RebuildOutcomes:
         """Rebuild each run from its original files. Yield each run's id with its error, or None.

@@ -28,9 +28,9 @@ PARENT_SECONDS = 0.2  # interval at which a process checks that its parent is al
 
 Item = TypeVar("Item", str, Path)
 Outcome = TypeVar("Outcome")
-Work = Callable[[Item, int | None, Callable[[int], None]], Outcome]
+Work = Callable[[Item, int | None, Callable[[float], None]], Outcome]
 # It writes a run to a directory, and gets a number of threads and a function that reports progress.
-Writing = Callable[[Item, Path, int | None, Callable[[int], None]], Read]
+Writing = Callable[[Item, Path, int | None, Callable[[float], None]], Read]
 Content = Mapping[str, Written | Packed]
 
 
@@ -41,7 +41,7 @@ class Workers(Protocol):
         self,
         items: Sequence[Item],
         work: Writing[Item],
-        progress: Callable[[Item, int], None] | None = None,
+        progress: Callable[[Item, float], None] | None = None,
     ) -> Generator[tuple[Item, Read | IngestError], None, None]:
         """Run `work` on each item. Yield each item with its outcome, as soon as it is known.
 
@@ -69,11 +69,11 @@ class Processes:
         self,
         items: Sequence[Item],
         work: Writing[Item],
-        progress: Callable[[Item, int], None] | None = None,
+        progress: Callable[[Item, float], None] | None = None,
     ) -> Generator[tuple[Item, Read | IngestError], None, None]:
         """Run `work` on each item (`Workers.write_all`)."""
 
-        def write(item: Item, threads: int | None, report: Callable[[int], None]) -> Read:
+        def write(item: Item, threads: int | None, report: Callable[[float], None]) -> Read:
             directory = self._directory / uuid.uuid4().hex
             directory.mkdir()
             return work(item, directory, threads, report)
@@ -94,7 +94,7 @@ def in_processes(
     items: Sequence[Item],
     work: Work[Item, Outcome],
     jobs: int = 1,
-    progress: Callable[[Item, int], None] | None = None,
+    progress: Callable[[Item, float], None] | None = None,
 ) -> Generator[tuple[Item, Outcome | IngestError], None, None]:
     """Run `work` on each item. Yield each item with the result or error, as soon as it is known.
 
@@ -114,7 +114,7 @@ def in_processes(
             ready = wait([worker.connection for worker in workers])
             for worker in [worker for worker in workers if worker.connection in ready]:
                 message = worker.receive()
-                if isinstance(message, int):
+                if isinstance(message, float):
                     if progress:
                         progress(worker.item, message)
                     continue
@@ -145,10 +145,10 @@ class _Worker(Generic[Item, Outcome]):
             _work(end, parent, lambda: work(item, threads, end.send), item)
         end.close()  # only the process holds it now, so its death closes the pipe
 
-    def receive(self) -> int | Outcome | IngestError:
+    def receive(self) -> float | Outcome | IngestError:
         """Wait for the next message: progress, the result or an error."""
         try:
-            message: int | Outcome | IngestError = self.connection.recv()
+            message: float | Outcome | IngestError = self.connection.recv()
             return message
         except (EOFError, OSError):
             return IngestError(f"{self.item}: the worker process {self._how_it_ended()}")

@@ -106,7 +106,7 @@ def convert(
     path: Path,
     work: Path,
     threads: int | None,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[float], None] | None,
     *,
     options: AddOptions,
     captures: Sequence[str],
@@ -137,7 +137,7 @@ def write(
     options: AddOptions,
     work: Path,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
     added_at: datetime | None = None,
 ) -> Written:
     """Write the tables and the manifest of a run to a new directory in the directory `work`.
@@ -159,7 +159,7 @@ def write_again(
     run_id: str,
     work: Path,
     threads: int | None,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[float], None] | None,
     *,
     manifests: Mapping[str, Manifest],
 ) -> Written:

@@ -32,17 +32,9 @@ def add_with_progress(
     paths = list(dict.fromkeys(paths))
     failed = False
     with _Bars() as bars:
-        sizes = {path: _size(path) if bars.are_shown else 0 for path in paths}
-        names = {path: printable(path.name) for path in paths}
         for path in paths:
-            bars.add(path, names[path], sizes[path])
-
-        def advance(path: Path, done: int) -> None:
-            is_read = done >= sizes[path]
-            label = f"{names[path]}: linking and writing" if is_read else names[path]
-            bars.advance(path, done, label)
-
-        with closing(store.add_all(paths, options, jobs, advance, cluster)) as outcomes:
+            bars.add(path, printable(path.name))
+        with closing(store.add_all(paths, options, jobs, bars.advance, cluster)) as outcomes:
             for path, outcome in outcomes:
                 bars.remove(path)
                 failed |= _report(path, outcome, as_json)
@@ -59,12 +51,8 @@ def rebuild_with_progress(
     failed = []
     with _Bars() as bars:
         for run_id in run_ids:
-            bars.add(run_id, run_id, None)
-
-        def advance(run_id: str, done: int) -> None:
-            bars.advance(run_id, done, run_id)
-
-        with closing(store.rebuild_all(run_ids, jobs, advance, cluster)) as outcomes:
+            bars.add(run_id, run_id)
+        with closing(store.rebuild_all(run_ids, jobs, bars.advance, cluster)) as outcomes:
             for run_id, outcome in outcomes:
                 bars.remove(run_id)
                 if isinstance(outcome, IngestError):
@@ -117,10 +105,6 @@ class _Bars:
         self._progress = _progress() if sys.stderr.isatty() else None
         self._tasks: dict[object, TaskID] = {}
 
-    @property
-    def are_shown(self) -> bool:
-        return self._progress is not None
-
     def __enter__(self) -> "_Bars":
         if self._progress:
             self._progress.start()
@@ -130,13 +114,14 @@ class _Bars:
         if self._progress:
             self._progress.stop()
 
-    def add(self, item: object, label: str, total: int | None) -> None:
+    def add(self, item: object, label: str) -> None:
         if self._progress:
-            self._tasks[item] = self._progress.add_task(label, total=total)
+            self._tasks[item] = self._progress.add_task(label, total=1)
 
-    def advance(self, item: object, done: int, label: str) -> None:
+    def advance(self, item: object, done: float) -> None:
+        """Show the share of an item's work that is done, 0 to 1."""
         if self._progress and item in self._tasks:
-            self._progress.update(self._tasks[item], completed=done, description=label)
+            self._progress.update(self._tasks[item], completed=done)
 
     def remove(self, item: object) -> None:
         if self._progress:
@@ -145,24 +130,25 @@ class _Bars:
 
 def _progress() -> "Progress":
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        DownloadColumn(),
+        TaskProgressColumn(),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
-
-
-def _size(path: Path) -> int:
-    try:
-        files = path.iterdir() if path.is_dir() else [path]
-        return sum(file.stat().st_size for file in files if file.is_file())
-    except Exception:  # libraries for object storage have errors of their own
-        return 0  # reading the path will report the error
 
 
 def _report(path: Path, outcome: Added | IngestError, as_json: bool) -> bool:

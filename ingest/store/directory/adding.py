@@ -29,7 +29,7 @@ def add(
     path: Path,
     options: AddOptions,
     threads: int | None,
-    progress: Callable[[int], None] | None,
+    progress: Callable[[float], None] | None,
     formats: Sequence[Format],
     sizes: frozenset[int] | None,
 ) -> Added:
@@ -56,7 +56,7 @@ def add_from(
     paths: Sequence[Path],
     options: AddOptions,
     workers: Workers,
-    progress: Callable[[Path, int], None] | None,
+    progress: Callable[[Path, float], None] | None,
 ) -> AddOutcomes:
     """Add each path as a run that other machines write, as `Storage.add_all` does."""
 

@@ -40,12 +40,12 @@ def rebuild(
     store: "Store",
     run_id: str,
     threads: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> None:
     """Build a run again from its original files. Its id and labels do not change.
 
-    `progress` is called with the number of bytes read so far. Raise StoreError, with the reason, if
-    the run cannot be rebuilt. The stored run is then unchanged.
+    `progress` is called with the share of the work that is done, 0 to 1. Raise StoreError, with
+    the reason, if the run cannot be rebuilt. The stored run is then unchanged.
     """
     manifests = {run_id: _manifest(store, run_id)}
     with writing(store.path) as work:
@@ -57,7 +57,7 @@ def rebuild_from(
     store: "Store",
     chosen: Sequence[str],
     workers: Workers,
-    progress: Callable[[str, int], None] | None,
+    progress: Callable[[str, float], None] | None,
 ) -> RebuildOutcomes:
     """Rebuild each run on other machines, as `Storage.rebuild_all` does."""
     manifests = {}

@@ -163,15 +163,15 @@ class Store:
         path: str | Path,
         options: AddOptions | None = None,
         threads: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[float], None] | None = None,
         formats: Sequence[Format] = FORMATS,
     ) -> Added:
         """Add a run directory or file as a run.
 
         Each file is read with the first of the `formats` that recognises it. `threads` is the
-        number of threads to use, None for all processors. `progress` is called with the number of
-        bytes read so far, of the files on disk. Raise ProfileError if the input cannot be read,
-        and StoreError if the store cannot be written. The store is then unchanged.
+        number of threads to use, None for all processors. `progress` is called with the share of
+        the work that is done, 0 to 1. Raise ProfileError if the input cannot be read, and
+        StoreError if the store cannot be written. The store is then unchanged.
         """
         path = input_path(path)
         sizes = sizes_of_runs(self, [path])
@@ -182,12 +182,12 @@ class Store:
         paths: Sequence[Path],
         options: AddOptions,
         jobs: int = 1,
-        progress: Callable[[Path, int], None] | None = None,
+        progress: Callable[[Path, float], None] | None = None,
         cluster: str | None = None,
     ) -> AddOutcomes:
         """Add each path as a run in worker processes (`Storage.add_all`)."""
 
-        def add(path: Path, threads: int | None, report: Callable[[int], None]) -> Added:
+        def add(path: Path, threads: int | None, report: Callable[[float], None]) -> Added:
             path = input_path(path)  # in this process
             return adding.add(self, path, options, threads, report, FORMATS, sizes)
 
@@ -211,12 +211,12 @@ class Store:
         self,
         run_id: str,
         threads: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[float], None] | None = None,
     ) -> None:
         """Build a run again from its original files. Its id and labels do not change.
 
-        `progress` is called with the number of bytes read so far. Raise StoreError, with the
-        reason, if the run cannot be rebuilt. The stored run is then unchanged.
+        `progress` is called with the share of the work that is done, 0 to 1. Raise StoreError, with
+        the reason, if the run cannot be rebuilt. The stored run is then unchanged.
         """
         rebuilding.rebuild(self, run_id, threads, progress)
 
@@ -224,7 +224,7 @@ class Store:
         self,
         run_ids: Sequence[str],
         jobs: int = 1,
-        progress: Callable[[str, int], None] | None = None,
+        progress: Callable[[str, float], None] | None = None,
         cluster: str | None = None,
     ) -> RebuildOutcomes:
         """Rebuild each run from its original files, in worker processes (`Storage.rebuild_all`)."""

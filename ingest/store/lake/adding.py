@@ -35,7 +35,7 @@ def add_to_lake(
     paths: Sequence[Path],
     options: AddOptions,
     workers: Workers,
-    progress: Callable[[Path, int], None] | None = None,
+    progress: Callable[[Path, float], None] | None = None,
 ) -> AddOutcomes:
     """Add each path as a run, in batches, as `Storage.add_all` does."""
     adder = _Adder(lake, workers)
@@ -114,7 +114,7 @@ def rebuild_in_lake(
     lake: "Lake",
     chosen: Sequence[str],
     workers: Workers,
-    progress: Callable[[str, int], None] | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> RebuildOutcomes:
     """Rebuild each run from its original files, as `Storage.rebuild_all` does."""
     manifests = {}

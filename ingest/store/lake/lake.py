@@ -113,7 +113,7 @@ class Lake:
         paths: Sequence[Path],
         options: AddOptions,
         jobs: int = 1,
-        progress: Callable[[Path, int], None] | None = None,
+        progress: Callable[[Path, float], None] | None = None,
         cluster: str | None = None,
     ) -> AddOutcomes:
         """Add each path as a run (`Storage.add_all`). The runs of a batch appear at once."""
@@ -124,7 +124,7 @@ class Lake:
         self,
         run_ids: Sequence[str],
         jobs: int = 1,
-        progress: Callable[[str, int], None] | None = None,
+        progress: Callable[[str, float], None] | None = None,
         cluster: str | None = None,
     ) -> RebuildOutcomes:
         """Rebuild each run from its original files (`Storage.rebuild_all`)."""

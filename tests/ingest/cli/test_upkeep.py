@@ -79,8 +79,12 @@ def test_concurrent_edits_are_all_kept(traces: Traces) -> None:
 def test_a_run_that_is_edited_during_a_rebuild_keeps_the_new_labels(traces: Traces) -> None:
     run_id = add(traces)
 
-    def label(_: int) -> None:
-        ingest.Store(traces.store.path).edit(run_id, ingest.AddOptions(model="new"))
+    done: list[float] = []
+
+    def label(share: float) -> None:
+        if not done:
+            ingest.Store(traces.store.path).edit(run_id, ingest.AddOptions(model="new"))
+        done.append(share)
 
     with pytest.raises(ingest.IngestError, match="its labels changed during the rebuild"):
         traces.store.rebuild(run_id, progress=label)

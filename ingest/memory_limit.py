@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import duckdb
 
+MORE = "4GB"  # for one statement that has run out of memory, or surely would
+
 _changing = threading.RLock()  # otherwise one thread could restore the limit that another one set
 
 

@@ -16,6 +16,7 @@ from ingest.conversion.nest import nest
 from ingest.conversion.replay import replay
 from ingest.conversion.statements import Statements
 from ingest.conversion.work import compute_work
+from ingest.memory_limit import MORE, memory_limit
 
 PythonStep = Callable[[duckdb.DuckDBPyConnection, tuple[str, ...], tuple[str, ...]], None]
 
@@ -45,7 +46,8 @@ def build(
 
     `workers`: number of independent tables filled at the same time; one if there are more than
     `MANY_ROWS` staged rows. Planning a statement keeps one core busy, and so does a step in Python.
-    What runs out of memory beside another statement runs again alone. `only`: relations that are
+    What runs out of memory beside another statement runs again alone, and what does so alone runs
+    again with more memory. `only`: relations that are
     wanted; all if it is empty. `progress`: called with the share of the relations that are filled.
 
     If a relation is empty because an input is empty, its SQL does not run. Most runs have no memory
@@ -90,11 +92,14 @@ def build(
                     empty |= done.result()
                     known |= task.names
                 except (duckdb.OutOfMemoryException, OSError):  # OSError: while a step reads rows
-                    if task not in beside:
-                        raise
-                    beside.remove(task)
-                    at_once = 1
-                    waiting.insert(0, task)
+                    if task in beside:
+                        beside.remove(task)
+                        at_once = 1
+                        waiting.insert(0, task)
+                    else:
+                        with memory_limit(connection, MORE):
+                            empty |= _fill(connection, task)
+                        known |= task.names
             if progress:
                 progress(1 - (len(waiting) + len(running)) / count)
             done = None  # it may hold what a failed step had in memory

@@ -34,7 +34,10 @@ class Statements:
         """Call `work` with a connection and the arguments. A single worker does so immediately."""
         if self.workers == 1:
             done: Future[T] = Future()
-            done.set_result(work(self._connection, *args, **kwargs))
+            try:
+                done.set_result(work(self._connection, *args, **kwargs))
+            except Exception as error:
+                done.set_exception(error)
             return done
 
         def call() -> T:

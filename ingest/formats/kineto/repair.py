@@ -23,11 +23,10 @@ from ingest.formats.kineto.damage import (
 from ingest.formats.kineto.parse import parse
 from ingest.formats.kineto.reader import KinetoTrace
 from ingest.formats.source import Source
-from ingest.memory_limit import memory_limit
+from ingest.memory_limit import MORE, memory_limit
 from ingest.units import counted
 
 PAGE = 100_000
-MEMORY_FOR_LONG_EVENTS = "4GB"
 ORDINALS = 1_000_000_000_000
 
 
@@ -184,7 +183,7 @@ class Repair:
         _, first, _, _ = self._events[0]
         pieces = pa.RecordBatchReader.from_batches(PIECE_SCHEMA, [batch_of(*self._events)])
         is_long = self._characters > LONG_PIECE
-        with memory_limit(self._connection, MEMORY_FOR_LONG_EVENTS if is_long else None):
+        with memory_limit(self._connection, MORE if is_long else None):
             try:
                 parse(self._connection, self._source_id, pieces)
             except duckdb.OutOfMemoryException:

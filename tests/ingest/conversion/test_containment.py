@@ -40,8 +40,11 @@ def run(tmp_path: Path) -> Write:
     return write
 
 
-def failing(error: Exception) -> list[Format]:
-    """Return all formats, and one whose reader raises an exception."""
+def failing(error: Exception, has_events: bool = False) -> list[Format]:
+    """Return all formats, and one whose reader raises an exception.
+
+    Small files of a format with events are read at the same time.
+    """
 
     def load(*_: object) -> None:
         raise error
@@ -49,7 +52,15 @@ def failing(error: Exception) -> list[Format]:
     def recognise(head: bytes) -> bool:
         return head.startswith(MARK)
 
-    new = Format("new", noun="x", encoding="x", suffix="", recognise=recognise, load=load)
+    new = Format(
+        "new",
+        noun="x",
+        encoding="x",
+        suffix="",
+        recognise=recognise,
+        load=load,
+        has_events=has_events,
+    )
     return [new, *FORMATS]
 
 
@@ -64,9 +75,12 @@ def outcome(store: ingest.Store) -> dict[str, tuple[str, str]]:
     return {name: (status, warning) for name, status, warning in rows}
 
 
-def test_an_exception_of_a_reader_is_the_reason(store: ingest.Store, run: Write) -> None:
+@pytest.mark.parametrize("has_events", [False, True])
+def test_an_exception_of_a_reader_is_the_reason(
+    store: ingest.Store, run: Write, has_events: bool
+) -> None:
     path = run(odd=MARK, odder=MARK + b".", run={"name": "mine"})
-    added = store.add(path, formats=failing(KeyError("x")))
+    added = store.add(path, threads=2, formats=failing(KeyError("x"), has_events))
     assert added.run_id.startswith("mine-")
     found = outcome(store)
     assert found.keys() == {"intact", "odd", "odder", "run"}

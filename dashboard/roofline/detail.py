@@ -43,10 +43,7 @@ def _sentence(row: pd.Series) -> str:
     if not formatting.missing(row["bound"]):
         parts.append(f"Bound by {reports.efficiency.BOUNDS[row['bound']]}.")
     if not formatting.missing(row["warning"]):
-        parts.append(
-            "It is faster than the peak allows: inputs may come from a cache, the formula may "
-            "count too much, or the peak is not that of the device."
-        )
+        parts.append(f"It is faster than the peak allows: {reports.efficiency.ABOVE_PEAK}.")
     if formatting.missing(row["bound"]):
         parts.append("What bounds it is unknown: its bytes, or the limits of the device, are.")
     return " ".join(parts)

@@ -128,6 +128,11 @@ def _table(
         ids=names,
         rest_px=440,
     )
+    if above := frame["warning"].count():
+        st.caption(
+            f"{formatting.counted(above, 'row')} faster than the peak allows, with more than 100%: "
+            f"{reports.efficiency.ABOVE_PEAK}."
+        )
     notes = ["Tick a row, or click a point, to see its calls."]
     if stage and not stage.has_steps:
         notes.append(f"Stage {stage.name} is outside of all steps, so all of its calls count.")

@@ -16,7 +16,7 @@ HEIGHT = 470
 MAX_ROWS = 2_000
 COLUMNS = (
     "run_id, name, input_dims, dtype, calls, work_ns, flops, bytes, intensity, tflop_per_s, "
-    "peak_percent, bandwidth_percent, bound"
+    "peak_percent, bandwidth_percent, bound, warning"
 )
 KEYS = ["name", "input_dims", "dtype"]
 HELP = (
@@ -170,3 +170,7 @@ def _table(both: pd.DataFrame, first: str, second: str) -> None:
         f"First: {formatting.literal(first)}. Second: {formatting.literal(second)}. Median steps. "
         "The roof is the peak or the memory bandwidth, whichever is nearer."
     )
+    if above := rows["warning_first"].count() + rows["warning_second"].count():
+        st.caption(
+            f"{formatting.counted(above, 'figure')} above 100%: {reports.efficiency.ABOVE_PEAK}."
+        )

@@ -54,6 +54,11 @@ HOW_TO_RECORD_WORK = (
     "`capture` does. If an earlier version added the run, `ingest upgrade` computes its work."
 )
 # What bounds work, by `op_efficiency.bound`.
+# Why work may be faster than the peak allows.
+ABOVE_PEAK = (
+    "inputs may come from a cache, the formula may count too much, or the peak is not that of the "
+    "device"
+)
 BOUNDS = {
     "compute": "compute: at least 60% of the peak",
     "memory": "memory: at least 60% of the bandwidth",

@@ -63,6 +63,22 @@ def test_points_lie_below_the_roofs_of_their_types(opened, shown_store, run_of):
     assert {"compute", "memory", "launch", "neither"} == set(points["bound"])
 
 
+def test_rows_above_the_peak_have_a_warning(opened, app, shown_store, run_of):
+    run = run_of(OWLV2)
+    with ingest.connect(shown_store) as connection:
+        [(above,)] = connection.execute(
+            "SELECT count(*) FROM op_efficiency "
+            "WHERE run_id = $1 AND is_median AND warning = 'above_peak'",
+            [run],
+        ).fetchall()
+    assert above
+    for page in (
+        opened(shown_store, "roofline", run=run),
+        app(shown_store, "roofline", run=[run, run_of(WORKERS0)]),
+    ):
+        assert "inputs may come from a cache" in texts(page)
+
+
 def test_a_ticked_row_has_its_calls(app, shown_store, run_of):
     page = app(shown_store, "roofline", run=run_of(OWLV2), at=SOFTMAX)
     calls = table_with(page, "launch_call_ns")

@@ -204,6 +204,15 @@ def change(value: float | None, written: Callable[[float | None], str]) -> str:
     return f"+{written(value)}" if _is_known(value) and value > 0 else written(value)
 
 
+def before_and_after(before: float | None, after: float | None, unit: str) -> str:
+    """Format two values of a metric: `4.80 → 5.60 ms`, or one value if both are the same."""
+    first, second = amount(before, unit), amount(after, unit)
+    if first == second:
+        return first
+    number, _, written = first.rpartition(" ")
+    return f"{number if second.endswith(f' {written}') else first} → {second}"
+
+
 def percent_change(value: float | None) -> str:
     """Format a change in percent: +12.3%. Ten times or more is written as a factor: ×10.2."""
     if _is_known(value) and value >= TENFOLD:
@@ -340,6 +349,13 @@ def _is_known(value: T | None) -> TypeGuard[T]:
 
 
 def rank_name(rank: int, reason: str | None) -> str:
-    """Return the name of a rank, with why it is shown (`run_metrics.default_reason`), if known."""
-    why = {"straggler": ", the straggler", "median": ", the median rank"}
+    """Return the name of a rank, with why it is shown, if known.
+
+    `reason` is `run_metrics.default_reason`, or the reason of a worst rank in `rank_diff`.
+    """
+    why = {
+        "straggler": ", the straggler",
+        "median": ", the median rank",
+        "slowest": ", the slowest",
+    }
     return f"rank {rank}{why.get(reason or '', '')}"

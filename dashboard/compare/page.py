@@ -12,6 +12,7 @@ from dashboard.compare import (
     operators,
     parts,
     picker,
+    ranks,
     sections,
     several,
     stages,
@@ -35,8 +36,10 @@ def page(view: View) -> None:
     if metrics is None:
         return
     with links:
-        sections.links(has_stages=stages.has_rows(pair))
+        known = {sections.RANKS: ranks.has_rows(pair), sections.STAGES: stages.has_rows(pair)}
+        sections.links(absent=[section for section, is_shown in known.items() if not is_shown])
     parts.show(pair, metrics)
+    ranks.show(pair)
     stages.show(pair)
     medians.introduce(pair)
     differences.show(pair)

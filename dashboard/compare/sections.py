@@ -1,12 +1,15 @@
 """The sections of page Compare: anchors, titles, and a line of links."""
 
+from collections.abc import Collection
+
 import streamlit as st
 
 METRICS, STAGES, DIFFERENCES, OPERATORS = "metrics", "stages", "differences", "operators"
 KERNELS, TIMELINE, CALLS = "kernels", "timeline", "calls"
-COMPILATIONS = "compilations"
+RANKS, COMPILATIONS = "ranks", "compilations"
 TITLES = {
     METRICS: "Where the difference comes from",
+    RANKS: "Ranks",
     STAGES: "Stages of the pipeline",
     DIFFERENCES: "Different settings",
     OPERATORS: "Operators",
@@ -17,8 +20,7 @@ TITLES = {
 }
 
 
-def links(has_stages: bool) -> None:
-    """Show the line of links."""
-    shown = {anchor: title for anchor, title in TITLES.items() if has_stages or anchor != STAGES}
-    links = (f"[{title}](#{anchor})" for anchor, title in shown.items())
+def links(absent: Collection[str]) -> None:
+    """Show the line of links, without the sections that are `absent`."""
+    links = (f"[{title}](#{anchor})" for anchor, title in TITLES.items() if anchor not in absent)
     st.markdown(f":small[{' · '.join(links)}]")

@@ -73,10 +73,12 @@ def diff(
     BASE instead.
     """
     # Import these here: no other command needs them.
+    from ingest.cli.diff_ranks import rank_report
     from ingest.cli.diff_report import diff_report
     from ingest.comparison.comparison import Comparison, compare
     from ingest.comparison.gate import judge, parse
     from ingest.comparison.groups import runs_of
+    from ingest.reports import rank_diff
     from ingest.reports.diff import breakdown
 
     opened = open_store(store)
@@ -95,12 +97,16 @@ def diff(
     verdicts = [judge(condition, metrics, unlike) for condition in conditions]
     section = breakdown(comparison, by.value)
     rows = read(connection, partial(section.query.rows, connection))
+    of_ranks = rank_diff.section(comparison.base.run, comparison.other.run)
+    ranks = read(connection, partial(of_ranks.query.rows, connection))
     if as_json:
-        report = {**comparison.as_dict(), "by": by.value, "rows": rows, "verdicts": verdicts}
-        print(json.dumps(plain(report)))
+        report = {**comparison.as_dict(), "by": by.value, "rows": rows, "ranks": ranks}
+        print(json.dumps(plain({**report, "verdicts": verdicts})))
     else:
         warn(caveat.warning for caveat in comparison.warnings)
-        for part in diff_report(comparison, section.title, rows, by.value, verdicts, limit, unfold):
+        printed = rank_report(of_ranks.title, ranks, limit)
+        title, level = section.title, by.value
+        for part in diff_report(comparison, title, rows, level, printed, verdicts, limit, unfold):
             results().print(part)
     for verdict in verdicts:
         if verdict.holds:

@@ -39,20 +39,22 @@ def diff_report(
     title: str,
     rows: Sequence[Row],
     level: str,
+    of_ranks: Iterable[RenderableType] = (),
     verdicts: Iterable[Verdict] = (),
     limit: int = 20,
     unfold: bool = False,
 ) -> Iterator[RenderableType]:
-    """Yield both sides, their metrics, and the rows of a level. The last row is the sum.
+    """Yield both sides, their metrics, their ranks, and the rows of a level, with their sum.
 
-    `title` is the title of the rows (`diff.breakdown`). Rows beyond `limit` are summed up, with
-    separate sums for rows of only one side. With `unfold`, the operators that a fused kernel
-    replaces are listed under it.
+    `title` is the title of the rows (`diff.breakdown`), `of_ranks` what ranks say. Rows beyond
+    `limit` are summed up, with separate sums for rows of only one side. With `unfold`, the
+    operators that a fused kernel replaces are listed under it.
     """
     yield from _head(comparison)
     yield from _spreads(comparison)
     yield _metrics(comparison)
     yield from _of_groups(comparison)
+    yield from of_ranks
     yield from _rows(title, rows, level, limit, unfold)
     for verdict in verdicts:
         held = {True: "holds", False: "does not hold", None: "unknown"}[verdict.holds]

@@ -46,7 +46,7 @@ def of_both(rows: Sequence[Row]) -> list[Row]:
 
 
 def sentences(rows: Sequence[Row], names: tuple[str, str] = ("BASE", "OTHER")) -> list[str]:
-    """Compare both worst ranks in a sentence, and name the ranks that only one run has.
+    """Compare both worst ranks, name ranks that only one run has, and say where waits are bounds.
 
     `names` are the names of the runs.
     """
@@ -56,6 +56,10 @@ def sentences(rows: Sequence[Row], names: tuple[str, str] = ("BASE", "OTHER")) -
         if alone:
             noun = "rank" if len(alone) == 1 else "ranks"
             found.append(f"Only in {name}: {noun} {number_ranges(alone)}.")
+        if any(row[f"{side}_is_bound"] for row in rows):
+            found.append(
+                f"Waits in {name} are lower bounds, because a missing rank may have come last."
+            )
     return found
 
 

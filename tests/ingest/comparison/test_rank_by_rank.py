@@ -89,6 +89,8 @@ def test_runs_without_common_ranks_have_no_table(command: Command) -> None:
     assert "Worst against worst: rank 1, the straggler" in result.out
     assert "Only in BASE: ranks 0 to 3." in result.out
     assert "Only in OTHER: ranks 4 and 5." in result.out
+    assert "Waits in OTHER are lower bounds" in result.out
+    assert "Waits in BASE" not in result.out
 
 
 def test_unknown_waiting_is_not_zero(command: Command) -> None:

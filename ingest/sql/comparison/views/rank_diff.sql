@@ -30,6 +30,10 @@
 --                                 the first run, ns; null without such collectives
 -- other_waiting_ns                the same in the second run, ns
 -- change_waiting_ns               its change, ns
+-- base_is_bound                   whether its waiting in the first run is a lower bound, because a
+--                                 missing rank may have come last (`collectives.is_bound`); null if
+--                                 waiting is unknown
+-- other_is_bound                  the same in the second run
 -- base_transfer_ns                rest of its time in matched collectives of the first run, ns;
 --                                 null without such collectives
 -- other_transfer_ns               the same in the second run, ns
@@ -58,6 +62,16 @@ CREATE MACRO rank_diff(base, other) AS TABLE
         GROUP BY run_id, device_id
     ),
 
+    bounds AS (
+        SELECT
+            run_id,
+            device_id,
+            bool_or(is_bound) AS is_bound
+        FROM collectives
+        WHERE run_id IN (base, other)
+        GROUP BY run_id, device_id
+    ),
+
     ranked AS (
         SELECT
             sides.side,
@@ -65,6 +79,7 @@ CREATE MACRO rank_diff(base, other) AS TABLE
             metrics.measure,
             metrics.steps_from = 'run' AS is_whole,
             coalesce(late.is_straggler, FALSE) AS is_straggler,
+            bounds.is_bound,
             metrics.wall_ns,
             (sums.compute_ns / metrics.steps)::BIGINT AS compute_ns,
             (sums.waiting_ns / metrics.steps)::BIGINT AS waiting_ns,
@@ -75,6 +90,8 @@ CREATE MACRO rank_diff(base, other) AS TABLE
         INNER JOIN run_metrics AS metrics ON sides.run_id = metrics.run_id
         LEFT JOIN sums
             ON metrics.run_id = sums.run_id AND metrics.device_id = sums.device_id
+        LEFT JOIN bounds
+            ON metrics.run_id = bounds.run_id AND metrics.device_id = bounds.device_id
         LEFT JOIN stragglers AS late
             ON metrics.run_id = late.run_id AND metrics.rank = late.rank
         WHERE metrics.run_id IN (base, other) AND metrics.is_slowest_of_rank
@@ -133,6 +150,8 @@ CREATE MACRO rank_diff(base, other) AS TABLE
             first.waiting_ns AS base_waiting_ns,
             second.waiting_ns AS other_waiting_ns,
             if(is_alike, second.waiting_ns - first.waiting_ns, NULL) AS change_waiting_ns,
+            first.is_bound AS base_is_bound,
+            second.is_bound AS other_is_bound,
             first.transfer_ns AS base_transfer_ns,
             second.transfer_ns AS other_transfer_ns,
             if(is_alike, second.transfer_ns - first.transfer_ns, NULL) AS change_transfer_ns,

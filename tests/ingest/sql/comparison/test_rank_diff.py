@@ -83,6 +83,16 @@ def test_ranks_of_only_one_run_have_no_change() -> None:
     ]
 
 
+def test_without_the_times_of_a_rank_waiting_is_a_lower_bound() -> None:
+    """Rank 1, which makes the others wait, has no trace in the second run."""
+    base, other = stepping(range(4), late(1)), stepping([0, 2, 3], late(1))
+    columns = ("base_is_bound", "other_is_bound", "base_waiting_ns", "other_waiting_ns")
+    assert differences(base, other, *columns)[1:] == [
+        *(("rank", rank, rank, False, True, 800_000, 0) for rank in (0, 2, 3)),
+        ("rank", 1, None, False, None, 0, None),
+    ]
+
+
 def test_runs_without_common_ranks_still_have_worst_ranks() -> None:
     found = differences(stepping([0, 1], late(1)), stepping([2, 3], late(3)), "change_compute_ns")
     assert found == [

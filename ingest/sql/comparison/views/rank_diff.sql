@@ -9,43 +9,44 @@
 -- minus the first. They are null if a side is unknown, if only one run has a device, or if steps
 -- were found in only one run.
 --
--- pairing                         rank: the same rank of both runs; worst: the worst rank of each
--- ordinal                         display order: 0 for the worst ranks; then ranks of both runs, by
---                                 the change of the wall time without waiting, the largest one
---                                 first; then ranks of one run
--- base_rank                       rank of the first run; null if the run lacks the rank
--- other_rank                      rank of the second run; null if the run lacks the rank
--- base_reason                     why the rank is the worst of the first run: straggler, or slowest
---                                 (longest wall time) if there is no straggler; null for others
--- other_reason                    the same in the second run
--- base_wall_ns                    wall time in the first run, ns
--- other_wall_ns                   wall time in the second run, ns
--- change_wall_ns                  change of the wall time, ns
--- change_percent                  change of the wall time as a percentage of the first run
--- base_compute_ns                 time of computing kernels, or of operators of a host, in the
---                                 first run, ns
--- other_compute_ns                the same in the second run, ns
--- change_compute_ns               its change, ns
--- base_waiting_ns                 time in which it waited for other ranks in matched collectives of
---                                 the first run, ns; null without such collectives
--- other_waiting_ns                the same in the second run, ns
--- change_waiting_ns               its change, ns
--- base_is_bound                   whether its waiting in the first run is a lower bound, because a
---                                 missing rank may have come last (`collectives.is_bound`); null if
---                                 waiting is unknown
--- other_is_bound                  the same in the second run
--- base_transfer_ns                rest of its time in matched collectives of the first run, ns;
---                                 null without such collectives
--- other_transfer_ns               the same in the second run, ns
--- change_transfer_ns              its change, ns
--- base_exposed_communication_ns   communication time while no compute kernel ran in the first run,
---                                 ns; null for a host
--- other_exposed_communication_ns  the same in the second run, ns
--- change_exposed_communication_ns its change, ns
--- base_lateness_ns                mean time by which it came later to matched collectives of the
---                                 first run than the first rank, ns; null without such collectives
--- other_lateness_ns               the same in the second run, ns
--- change_lateness_ns              its change, ns
+-- pairing                          rank: the same rank of both runs; worst: the worst rank of each
+-- ordinal                          display order: 0 for the worst ranks; then ranks of both runs,
+--                                  by the change of the wall time without waiting, the largest one
+--                                  first; then ranks of one run
+-- base_rank                        rank of the first run; null if the run lacks the rank
+-- other_rank                       rank of the second run; null if the run lacks the rank
+-- base_reason                      why the rank is the worst of the first run: straggler, or
+--                                  slowest (longest wall time) if there is no straggler; null for
+--                                  others
+-- other_reason                     the same in the second run
+-- base_wall_ns                     wall time in the first run, ns
+-- other_wall_ns                    wall time in the second run, ns
+-- change_wall_ns                   change of the wall time, ns
+-- change_percent                   change of the wall time as a percentage of the first run
+-- base_compute_ns                  time of computing kernels, or of operators of a host, in the
+--                                  first run, ns
+-- other_compute_ns                 the same in the second run, ns
+-- change_compute_ns                its change, ns
+-- base_waiting_ns                  time in which it waited for other ranks in matched collectives
+--                                  of the first run, ns; null without such collectives
+-- other_waiting_ns                 the same in the second run, ns
+-- change_waiting_ns                its change, ns
+-- base_is_bound                    whether its waiting in the first run is a lower bound, because a
+--                                  missing rank may have come last (`collectives.is_bound`); null
+--                                  if waiting is unknown
+-- other_is_bound                   the same in the second run
+-- base_transfer_ns                 rest of its time in matched collectives of the first run, ns;
+--                                  null without such collectives
+-- other_transfer_ns                the same in the second run, ns
+-- change_transfer_ns               its change, ns
+-- base_exposed_communication_ns    communication time while no compute kernel ran in the first run,
+--                                  ns; null for a host
+-- other_exposed_communication_ns   the same in the second run, ns
+-- change_exposed_communication_ns  its change, ns
+-- base_lateness_ns                 mean time by which it came later to matched collectives of the
+--                                  first run than the first rank, ns; null without such collectives
+-- other_lateness_ns                the same in the second run, ns
+-- change_lateness_ns               its change, ns
 CREATE MACRO rank_diff(base, other) AS TABLE
     WITH
     sums AS (

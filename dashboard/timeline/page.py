@@ -10,7 +10,7 @@ from dashboard.drawing import formatting
 from dashboard.timeline import ranks, strips
 from dashboard.widgets import incomplete_runs, perfetto, timeline, timeline_link, url, zoom
 from dashboard.widgets.view import View
-from ingest.server import select
+from ingest.server import reports, select
 
 MAX_EVENTS = 400_000  # more are shown only if the user confirms
 EVENTS_A_SECOND = 50_000
@@ -56,7 +56,7 @@ def page(view: View) -> None:
         parameters += beside
     elif (since, until) != whole or shown_ranks.are_several:
         parameters += [("from", str(zero_ns + since)), ("to", str(zero_ns + until))]
-    if not beside and not _is_confirmed(run, shown_ranks, start_ns + since, start_ns + until):
+    if not beside and not _is_confirmed(run, shown_ranks, zero_ns + since, zero_ns + until):
         return
     perfetto.show(urlencode([*parameters, *_event(zero_ns)]), HEIGHT)
     options = _options(parameters)
@@ -71,10 +71,20 @@ def _options(parameters: list[tuple[str, str]]) -> str:
 
 
 def _is_confirmed(run: str, shown: ranks.Shown, since_ns: int, until_ns: int) -> bool:
-    """Return whether to show a time range: it has few events, or the user confirms."""
-    inside = {"start_ns <": until_ns, "start_ns + dur_ns >": since_ns}
-    of_ranks = {"rank": list(shown.ranks)} if shown.ranks else {}
-    query = select("count(*) AS events", "events", {"run_id": run, **of_ranks, **inside})
+    """Return whether to show a time range: it has few events, or the user confirms.
+
+    The range is on the clock of the trace, in Unix ns.
+    """
+    query = select(
+        "count(*) AS events",
+        "events INNER JOIN clocks USING (rank)",
+        {
+            "run_id": run,
+            "start_ns - coalesce(ahead_ns, 0) <": until_ns,
+            "start_ns + dur_ns - coalesce(ahead_ns, 0) >": since_ns,
+        },
+        given={"clocks": reports.trace_clocks.of_ranks(run, shown.ranks, since_ns)},
+    )
     (row,) = data.rows(query).itertuples()
     if row.events <= MAX_EVENTS:
         return True

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import duckdb
 
 from ingest.errors import MissingError
+from ingest.reports import trace_clocks
 
 EVER = 1 << 62  # ns; no event is later than this, or earlier than its negative
 
@@ -153,13 +154,14 @@ def _with_clocks(
     """Add the clocks of several ranks of a run at a time, or in the middle of the collectives."""
     if len(intervals) < 2:
         return intervals
-    rows = connection.execute(
-        "SELECT rank, ahead_ns, uncertainty_ns, drift_ppm FROM clocks_at($1, $2) "
-        "WHERE list_contains($3, rank) "
-        "QUALIFY reference_rank = first_value(reference_rank) OVER (ORDER BY rank)",
-        [intervals[0].run_id, at_ns, [interval.rank for interval in intervals]],
-    ).fetchall()
-    clocks = {rank: Clock(*clock) for rank, *clock in rows}
+    query = trace_clocks.of_ranks(
+        intervals[0].run_id, [interval.rank for interval in intervals], at_ns
+    )
+    clocks = {
+        row["rank"]: Clock(row["ahead_ns"], row["uncertainty_ns"], row["drift_ppm"])
+        for row in query.rows(connection)
+        if row["ahead_ns"] is not None
+    }
     return [
         replace(interval, clock=clocks.get(interval.rank), is_alone=False) for interval in intervals
     ]

@@ -16,6 +16,7 @@ from ingest.reports import (
     straggler,
     sweep,
     top,
+    trace_clocks,
 )
 from ingest.reports.query import Query, Scalar, Value, call, select
 from ingest.reports.section import Section
@@ -39,4 +40,5 @@ __all__ = [
     "straggler",
     "sweep",
     "top",
+    "trace_clocks",
 ]

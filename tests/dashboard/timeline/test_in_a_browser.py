@@ -1,6 +1,8 @@
 """Page Timeline, and the links to it from other pages, in Chromium."""
 
+import json
 import os
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -11,7 +13,9 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from streamlit.testing.v1 import AppTest
 
+import dashboard.timeline.page  # noqa: F401
 import ingest
+from tests.builders.collectives import computing, loop, recorded, shifted
 from tests.dashboard.browser import (
     PATIENCE_MS,
     drag,
@@ -172,6 +176,34 @@ def test_all_ranks_of_a_run_are_in_the_trace(trace_of: Callable[..., bytes]) -> 
     found = trace_of(TWO_RANKS, step="all", ranks="all")
     assert b"rank 0: steps, idle time and critical path" in found
     assert b"rank 1, clock unknown: steps, idle time and critical path" in found
+
+
+def test_an_unknown_process_group_in_the_address_is_named(
+    app: Callable[..., AppTest], shown_store: Path, run_of: RunOf
+) -> None:
+    page = app(shown_store, "timeline", run=run_of(TWO_RANKS), ranks="99")
+    assert [each.value for each in page.toast] == [
+        "This run has no process group 99 with rank 0 and others. The page shows only rank 0."
+    ]
+
+
+def test_events_of_ranks_are_counted_in_their_own_clocks(
+    app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of rank 1 is 2 s ahead, longer than the recording. Calls are at irregular times."""
+    monkeypatch.setattr(sys.modules["dashboard.timeline.page"], "MAX_EVENTS", 1)
+    calls = loop(2, 12, lambda _, number: 4000 + 700 * (number**2 % 7))
+    run = computing(recorded(calls, {0: shifted(0), 1: shifted(2_000_000)}))
+    for name, trace in run.files.items():
+        (tmp_path / "run").mkdir(exist_ok=True)
+        (tmp_path / "run" / name).write_text(json.dumps(trace))
+    store = ingest.Store(tmp_path / "store")
+    added = store.add(tmp_path / "run")
+    counts = []
+    for ranks in ({}, {"ranks": "all"}):
+        page = app(store.path, "timeline", run=added.run_id, step="2", **ranks)
+        counts.append(page.button[-1].label)
+    assert counts == ["Show all 5 events", "Show all 10 events"]
 
 
 def test_the_trace_of_a_run_without_a_device_has_the_idle_time_of_the_host(

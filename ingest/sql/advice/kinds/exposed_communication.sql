@@ -6,10 +6,14 @@
 -- Names: kernel
 -- Path: communication
 -- Path text: communication
--- Finding: Communication took {work} of {steps}, and {waiting} of waiting for other ranks; for
---   {saved} of the {work}, no computation ran.
--- Finding: Communication took {work} of {steps}; for {saved} of that, no computation ran. Waiting
---   for other ranks counts as communication.
+-- Finding: Communication took {work} of {steps}; for {saved_part} of that, no computation ran.
+--   Apart from that, waiting for other ranks took {waiting}.
+-- Finding: Communication took {work} of {steps}, and no computation ran meanwhile. Apart from that,
+--   waiting for other ranks took {waiting}.
+-- Finding: Communication took {work} of {steps}; for {saved_part} of that, no computation ran.
+--   Waiting for other ranks counts as communication.
+-- Finding: Communication took {work} of {steps}, and no computation ran meanwhile. Waiting for
+--   other ranks counts as communication.
 -- Remedy: Start it earlier, so that it overlaps with computation (buckets, prefetching), send less
 --   data, or balance the work of the ranks.
 SELECT *, inside_ns AS named_ns  -- noqa: AM07

@@ -40,7 +40,9 @@ def test_a_rank_and_a_collective_open_the_timeline(tab, serve, ranks_store, rank
     assert_shown(tab, 3)
     drawn(tab, serve, ranks_store, ranks_run)
     tab.locator(".grid").nth(2).locator("tbody tr").first.click()
-    assert_shown(tab, 2)
+    tab.wait_for_url("**/timeline?*")
+    ranks = tab.get_by_role("combobox", name="Ranks")
+    expect(ranks).to_have_value("All 4 ranks")  # those of its process group
     wait_for_query(tab, "event")
 
 

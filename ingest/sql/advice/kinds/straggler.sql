@@ -10,8 +10,8 @@
 -- Finding in any case: What takes it longer than the other ranks is unknown.
 -- Finding: The other ranks wait for it.
 -- Remedy: Give it less work if it does more than the others. If the same work takes longer, compare
---   its device, host and inputs with theirs. Page Ranks and the command ingest ranks show what takes
---   longer.
+--   its device, host and inputs with theirs. Page Ranks and the command ingest ranks show what
+--   takes longer.
 WITH causes AS (
     SELECT
         run_id,

@@ -2,7 +2,6 @@
 -- rank (`run_metrics.is_slowest_of_rank`).
 -- One row: a rank that at least one run has; and in one more row, the worst ranks of both runs.
 -- There are no rows if a run has only one rank with metrics.
--- Start here: Which ranks changed from one run to another?
 --
 -- The wall time is that of the median step. The other times are means over the measured steps, or
 -- sums over the recording if no steps were found, of `rank_summary`. Changes are the second run

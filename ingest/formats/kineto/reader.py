@@ -6,6 +6,7 @@ piece begins between events. So the cuts need no other check. Any other piece wa
 event, is damaged, or holds the end of the array: `repair.py` reads it again.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -45,6 +46,14 @@ BLANK = " \t\r\n\0"
 LAST_EVENT = re.compile(rb"\}(?=\s*\])")  # its end, unless an argument of the event ends like this
 BETWEEN_KEYS = BLANK + ","
 PHASE = re.compile(recognition.PHASE.pattern.decode())
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class KinetoTrace:
@@ -113,7 +122,8 @@ class KinetoTrace:
                     yield batch_of((self.pieces, offset, offset + done, ""))
                     self.pieces += 1
                 carry, offset = buffer[done:], offset + done
-        if last := LAST_EVENT.search(carry):
+        # A cut inside a damaged event would hide that the `]` after it does not end the array.
+        if (last := LAST_EVENT.search(carry)) and _is_json(carry[: last.end()]):
             starts, ends = np.array([0]), np.array([last.end()])
             self.backslashes += with_backslash(carry, ends)
             yield batch(carry, starts, ends, offset, self.pieces)

@@ -279,3 +279,35 @@ def test_damage_does_not_affect_other_events(
     rng = random.Random(seed)
     content, start, end = damage_at_random(sample.content, rng)
     assert violations(sample, content, start, end, tmp_path, rng) == []
+
+
+@pytest.mark.parametrize(
+    ("last", "after", "rank", "status"),
+    [
+        # Damaged: the end of the array is after the event.
+        (
+            '{"ph":"X","name":"n","ts":9,"dur":5 "q" 7,"args":{"x":[{"a":1}],"z":1}}',
+            '],"distributedInfo":{"rank":3}}',
+            3,
+            "ok",
+        ),
+        # Truncated: the array has no end.
+        (
+            '{"ph":"X","name":"n","ts":9,"dur":5,"args":{"x":[{"a":1}],'
+            '"distributedInfo":{"rank":7},"z":"kk',
+            "",
+            0,
+            "truncated",
+        ),
+        # Truncated right after what looks like the end of the array.
+        ('{"ph":"X","name":"n","ts":9,"dur":5,"args":{"x":[{"a":1}]', "", 0, "truncated"),
+    ],
+)
+def test_a_list_inside_a_damaged_last_event_does_not_end_the_array(
+    load: Load, last: str, after: str, rank: int, status: str
+) -> None:
+    before = "" if after else '"distributedInfo":{"rank":0},'
+    events = ",".join(json.dumps(op("a", 10 * number, 5)) for number in range(3))
+    [source] = load("{" + before + '"traceEvents":[' + events + "," + last + after)
+    assert source.metadata["distributedInfo"]["rank"] == rank
+    assert (source.complete, source.status) == (3, status)

@@ -3,7 +3,7 @@
 
 def duration(ns: float) -> str:
     """Return a time as text: `1.23 s`, `12.3 ms`."""
-    return f"{ns / 1e9:.3g} s" if ns >= 1e9 else f"{ns / 1e6:.3g} ms"
+    return f"{ns / 1e9:.3g} s" if ns >= 999.5e6 else f"{ns / 1e6:.3g} ms"
 
 
 def size(count: float) -> str:

@@ -25,6 +25,7 @@ from capture.recording.flight_recorder import FlightRecorder
 from capture.recording.labels import valid_labels
 from capture.recording.memory import NO_DEVICE, MemoryHistory, MemoryTracker
 from capture.recording.trace import Trace
+from capture.recording.wall_clock import WallClock
 from capture.sigterm import Stopped
 
 if TYPE_CHECKING:
@@ -266,6 +267,7 @@ class Body:
             self.files.execution_trace if profiler.execution_trace else None,
             self.files.graph_annotations,
         )
+        self._wall_clock = WallClock()
         trace.start()
         return trace
 
@@ -284,6 +286,8 @@ class Body:
 
     def _written(self, path: Path, cycle: int | None) -> None:
         self.trace_path = path
+        if change := self._wall_clock.change():
+            self._note_missing("steady_clock", change)
         self.note_job()
         self._note_dump(self._flight_recorder.dump_trace(cycle))
         self._profiler.trace_is_written()

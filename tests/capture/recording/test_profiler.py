@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -103,6 +104,17 @@ def test_a_schedule_selects_the_recorded_steps(schedule, steps, recorded, work, 
     ]
     assert profiler.step_num == steps
     assert len(Captured.read(tmp_path).run.get("profiled_step_times_ns", [])) == steps
+
+
+def test_a_clock_that_is_set_during_the_recording_is_a_warning(tmp_path, monkeypatch):
+    now_ns = time.time_ns
+    profiler = Profiler(output_dir=tmp_path, name="mine", with_stack=False)
+    profiler.__enter__()
+    monkeypatch.setattr(time, "time_ns", lambda: now_ns() - 2_000_000_000)
+    with pytest.warns(CaptureWarning, match="set back by 2 s .* stretched"):
+        profiler.__exit__(None, None, None)
+
+    assert list(Captured.read(tmp_path).run["missing"]) == ["steady_clock"]
 
 
 def test_a_schedule_that_records_nothing_is_a_warning(work, tmp_path):
